@@ -98,7 +98,7 @@ def _asked(desk: Desk, said: Report, why: str) -> Judged:
         note = f"not done, because nobody is asked (--ask deny): {shown} ({why})"
         return Judged(runs=False, action=action, reason=reason, note=note)
     try:
-        is_yes = _says_yes(desk, said, why)
+        verdict = _verdict_of(desk, said, why)
     except NotAnswered:
         late = f"nobody answered within {ask_s:g} s"
         reason = f"the policy asks a person about this, and {late}: {why}"
@@ -109,13 +109,22 @@ def _asked(desk: Desk, said: Report, why: str) -> Judged:
         reason = "the run has ended before anybody answered"
         note = f"not done, because {reason}: {shown} ({why})"
         return Judged(runs=False, action=action, reason=reason, asked=True, note=note)
-    if is_yes:
+    if verdict.is_yes:
         return Judged(runs=True, action=action, asked=True)
     reason = f"a person was asked and refused: {why}"
+    if verdict.note:
+        reason += f"; they say: {verdict.note}"
     return Judged(runs=False, action=action, reason=reason, asked=True)
 
 
-def _says_yes(desk: Desk, said: Report, why: str) -> bool:
+class _Verdict(NamedTuple):
+    """What a person said, and the note that goes with it."""
+
+    is_yes: bool
+    note: str = ""
+
+
+def _verdict_of(desk: Desk, said: Report, why: str) -> _Verdict:
     """Ask a person. A question that nobody waits for any more is cancelled.
 
     Raises NotAnswered, RunOver and PeerGone.
@@ -131,7 +140,7 @@ def _says_yes(desk: Desk, said: Report, why: str) -> bool:
     try:
         answered = ask_person(desk, AskRequest(session=session, timeout_s=desk.run.ask_s))
     except Cancelled:
-        return False
+        return _Verdict(is_yes=False)
     except (NotAnswered, RunOver, PeerGone) as error:
         _end(desk, session, error)
         raise
@@ -140,10 +149,12 @@ def _says_yes(desk: Desk, said: Report, why: str) -> bool:
             counting.end()
     collect(desk, session)
     output = answered["output"] or {}
-    chosen = {each.get("chosen") for each in output.get("decisions", ())}
+    decisions = output.get("decisions", ())
+    chosen = {each.get("chosen") for each in decisions}
+    notes = "; ".join(filter(None, (each.get("note", "") for each in decisions)))
     if _ALWAYS in chosen and said.unknown is not None:
         keep_answers(desk.project, desk.task.id, [(_UNKNOWN, said.unknown.name)])
-    return bool(chosen & {_YES, _ALWAYS})
+    return _Verdict(bool(chosen & {_YES, _ALWAYS}), desk.project.redaction.text(notes))
 
 
 def _begin_effect(desk: Desk, said: Report, session: str) -> Counting | None:

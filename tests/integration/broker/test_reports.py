@@ -261,8 +261,10 @@ def test_a_person_is_asked_about_a_file_by_its_name(run: Foothold) -> None:
     (session,) = (each["session_id"] for each in waiting)
     shown = run.task.siding("decide", "show", session).stdout.decode()
     assert f"Write {given['file_path']}" in shown
-    run.task.siding("decide", "answer", session, "-c", "1=refuse")
-    assert "a person was asked and refused" in line.answer()["result"]["output"]
+    run.task.siding("decide", "answer", session, "-c", "1=refuse", "-n", "1=keep it here")
+    told = line.answer()["result"]["output"]
+    assert "a person was asked and refused" in told
+    assert "they say: keep it here" in told
 
 
 def test_an_agent_that_does_not_believe_our_settings_is_not_said_to_be_judged(

@@ -5,13 +5,16 @@ from functools import partial
 from textual.message_pump import MessagePump
 
 from siding.faces.tui.cards.card import Card, CardAct, Wanted, wrapped
-from siding.faces.tui.cards.card_of import card_of
+from siding.faces.tui.cards.card_of import ShownEffect, card_of, effect_of_ask
 from siding.faces.tui.cards.codes import Codes
+from siding.faces.tui.cards.decision_card import DecisionCard
 from siding.faces.tui.cards.pane import AnswerPane
 from siding.faces.tui.place import Place
 from siding.feed.addresses import Address
-from siding.feed.model import Ask
+from siding.feed.model import Ask, AskKind
 from siding.ground.errors import SidingError
+
+_EFFECT_AFTER_S = 0.5
 
 
 class Answering(Place):
@@ -82,6 +85,21 @@ class Answering(Place):
             self.pane.show_rows(wrapped(card, max(20, self.size.width), "warn"))
         else:
             self.pane.show_card(ask, card)
+            self._follow_effect(ask)
+
+    def _follow_effect(self, ask: Ask) -> None:
+        """Show the effect of a command when it is known: it is tried while the card is there."""
+        if ask.kind is AskKind.PERMISSION and self._offered == ask.id:
+            read = partial(effect_of_ask, self.port.siding, ask)
+            self.port.work(read, then=partial(self._take_effect, ask))
+
+    def _take_effect(self, ask: Ask, effect: ShownEffect) -> None:
+        card = self.pane.card
+        if isinstance(card, DecisionCard) and card.ask == ask.id:
+            if card.show_effect(effect.lines):
+                self.pane.refresh(layout=True)
+            if effect.is_pending:
+                self.set_timer(_EFFECT_AFTER_S, partial(self._follow_effect, ask))
 
     def on_answer_pane_told(self, event: AnswerPane.Told) -> None:
         """Say what the card says."""

@@ -6,16 +6,20 @@ This reads files, so it is called in a thread.
 from siding.applying.unresolved import merging
 from siding.asking.lookup import get
 from siding.asking.views import InboxEntry
+from siding.effect.effect import EffectState, lines_of
+from siding.effect.store import effect_of_entry
 from siding.faces.tui.cards.act_card import ActCard, Choice, Guard
 from siding.faces.tui.cards.card import Card, CardAct
 from siding.faces.tui.cards.codes import Codes
 from siding.faces.tui.cards.decision_card import DecisionCard
 from siding.feed.model import Ask, AskKind
 from siding.ground.ids import TaskId
+from siding.ground.namedtuples import NamedTuple
 from siding.guard.hooks import repository_hooks
 from siding.record.place.project import Project, named_project
 from siding.record.place.wiring import App
 
+_EFFECT_FILES = 6
 _OPEN = Choice("open it", CardAct.OPEN)
 _DECISIONS = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE)
 _CHOICES = {
@@ -60,11 +64,30 @@ _CHOICES = {
 }
 
 
-def card_of(app: App, ask: Ask, codes: Codes, *, effect: tuple[str, ...] = ()) -> Card:
+class ShownEffect(NamedTuple):
+    """What the command would do that is asked about. `is_pending`: it is being found out."""
+
+    lines: tuple[str, ...] = ()
+    is_pending: bool = False
+
+
+def effect_of_ask(app: App, ask: Ask) -> ShownEffect:
+    """Return what is known of the effect of what is asked; nothing if it is no command."""
+    if ask.kind is not AskKind.PERMISSION:
+        return ShownEffect()
+    found = effect_of_entry(app, ask.entry)
+    if found is None:
+        return ShownEffect()
+    pending = found.state is EffectState.PENDING
+    return ShownEffect(tuple(lines_of(found, most=_EFFECT_FILES)), pending)
+
+
+def card_of(app: App, ask: Ask, codes: Codes) -> Card:
     """Return the card of an ask. Raises SidingError if what it asks about cannot be read."""
     entry = ask.entry
     if ask.kind in _DECISIONS and entry.page:
         decision = get(project_of(app, entry), entry.session_id)
+        effect = effect_of_ask(app, ask).lines
         return DecisionCard(ask.id, ask.kind, decision, codes, effect=effect)
     lines = [entry.detail] if entry.detail and entry.detail not in entry.title else []
     choices = _CHOICES.get(ask.kind, (_OPEN,))

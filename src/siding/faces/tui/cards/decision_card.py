@@ -71,6 +71,11 @@ class DecisionCard:
     def ask(self) -> str:
         return self._ask
 
+    def show_effect(self, lines: tuple[str, ...]) -> bool:
+        """Show what the command would do; return whether that is something else than before."""
+        is_new, self._effect = lines != self._effect, lines
+        return is_new
+
     @property
     def takes_text(self) -> bool:
         return self._mode in (Mode.WRITE, Mode.NOTE, Mode.CODE)
@@ -321,7 +326,7 @@ class DecisionCard:
             where = f"{item.location.file}:{item.location.start}-{item.location.end}"
             rows.append([(cut(inert(where), width), "link")])
         for line in self._effect:
-            rows += wrapped(line, width, "warn", first=("would ", "dim"))
+            rows += wrapped(line, width, "warn")
         for at, option in enumerate(item.options):
             rows += self._option(item, at, option, width)
         if self._says_why:

@@ -198,3 +198,12 @@ def test_what_a_card_answers_is_what_the_store_takes() -> None:
     checked = check_answers(request, list(reply.wanted.answers))
     assert [each.values for each in checked] == [("a",), ("x", "y"), ("so",)]
     assert decision(*items).items
+
+
+def test_the_effect_of_a_command_stands_above_its_choices_and_is_inert() -> None:
+    on = card(options("run", "refuse"), kind=AskKind.PERMISSION)
+    assert on.show_effect(("effect: deletes 214 files: build/", "  - a\x1b[2J"))
+    assert not on.show_effect(("effect: deletes 214 files: build/", "  - a\x1b[2J"))
+    text = shown(on)
+    assert text.index("deletes 214 files") < text.index("Refuse")
+    assert "\x1b" not in text

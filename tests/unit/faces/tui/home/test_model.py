@@ -4,9 +4,9 @@ import random
 
 from siding.faces.tui.places.home.model import HELD_S, HomeList
 from siding.faces.tui.places.home.sections import Heading, items
-from siding.feed.model import Row, RowKind, State
+from siding.feed.model import AskKind, Row, RowKind, State
 from unit.faces.tui.cards.decisions import Clock
-from unit.faces.tui.home.feeds import feed, row
+from unit.faces.tui.home.feeds import ask, feed, row
 
 
 def home_of(*rows: Row) -> tuple[HomeList, Clock]:
@@ -175,3 +175,17 @@ def test_acts_are_about_those_selected_else_about_the_cursor() -> None:
     assert home.cursor == "c"
     home.take(feed(row("b"), row("c")))
     assert [each.key for each in home.chosen()] == ["b"]
+
+
+def test_an_ask_of_no_task_has_a_row_to_which_nothing_else_is_done() -> None:
+    home, _ = home_of(row("r"))
+    asked = ask("q", "", AskKind.HOOKS, "hooks are not allowed yet")
+    home.take(feed(row("r"), asks=(asked,)))
+    assert home.counts()[State.WAITS] == 1
+    assert home.stand_on(home.next_waiting())
+    assert home.row is not None
+    assert home.row.what == "hooks are not allowed yet"
+    assert home.row.project == "flask-0000"
+    assert home.chosen() == []
+    home.take(feed(row("r")))
+    assert keys(home) == ["r"]

@@ -9,6 +9,7 @@ those that would stand elsewhere. After `HELD_S` without a key, and by `sort`, a
 from collections.abc import Callable, Mapping
 
 from siding.faces.tui.places.home.filtering import filtered
+from siding.faces.tui.places.home.loose import is_loose, with_loose_asks
 from siding.faces.tui.places.home.sections import HomeLine, Item, items, lines_of
 from siding.faces.tui.places.home.slots import Slots
 from siding.feed.model import Ask, Feed, Row, State
@@ -37,7 +38,7 @@ class HomeList:
 
     def take(self, feed: Feed) -> None:
         """Show a feed. Rows keep their places if a key was pressed a moment ago."""
-        self.feed = feed
+        self.feed = feed = with_loose_asks(feed)
         self.asks = {ask.id: ask for ask in feed.asks}
         in_order = ordered(feed.rows)
         self.slots.take(in_order)
@@ -155,10 +156,15 @@ class HomeList:
         self.move(1)
 
     def chosen(self) -> list[Row]:
-        """Return the rows that an act is about: those selected, else the one of the cursor."""
+        """Return the rows that an act is about: those selected, else the one of the cursor.
+
+        The row of an ask of no task is none of them.
+        """
         if self.selected:
-            return [row for row in self._in_place() if row.key in self.selected]
-        return [self.row] if self.row is not None else []
+            found = [row for row in self._in_place() if row.key in self.selected]
+        else:
+            found = [self.row] if self.row is not None else []
+        return [row for row in found if not is_loose(row)]
 
     def counts(self) -> Mapping[State, int]:
         """Return how many rows at the top are in each state, by what they are now."""

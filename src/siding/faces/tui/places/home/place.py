@@ -16,6 +16,7 @@ from siding.faces.tui.cards.card import Wanted, wrapped
 from siding.faces.tui.keys import Key
 from siding.faces.tui.places.home.doing import Doing, named
 from siding.faces.tui.places.home.keys import KEYS, pin_of, slot_of
+from siding.faces.tui.places.home.loose import is_loose
 from siding.faces.tui.places.home.model import HomeList
 from siding.faces.tui.places.home.peek import peek_rows, plan_rows
 from siding.faces.tui.places.home.prompt import LinePrompt
@@ -112,7 +113,7 @@ class HomePlace(Answering):
                 self._show_pane()
 
     def _is_unseen(self, row: Row) -> bool:
-        return self._seen is not None and self._seen.is_unseen(row)
+        return self._seen is not None and not is_loose(row) and self._seen.is_unseen(row)
 
     # The pane.
 
@@ -126,8 +127,6 @@ class HomePlace(Answering):
             return
         empty = empty_lines(self.home.feed, self.home.words)
         ask = None if row is None else self._ask_of(row)
-        if ask is None:
-            ask = self._ask_of_no_row()
         if ask is not None:
             self.offer(ask)
             return
@@ -142,12 +141,6 @@ class HomePlace(Answering):
 
     def _ask_of(self, row: Row) -> Ask | None:
         return next((self.home.asks[each] for each in row.asks if each in self.home.asks), None)
-
-    def _ask_of_no_row(self) -> Ask | None:
-        """Return the ask of a project, such as about its hooks, where the cursor is on no row."""
-        if self.home.row is not None:
-            return None
-        return next((ask for ask in self.home.feed.asks if not ask.row), None)
 
     def _read_peek(self) -> None:
         """Read what the row under the cursor is at."""
@@ -279,10 +272,14 @@ class HomePlace(Answering):
     def act_open(self) -> None:
         """Open the row under the cursor."""
         row = self.home.row
-        if row is not None:
-            if self._seen is not None:
-                self._seen.look_at(row)
-            self.port.open_address(row.address)
+        if row is None:
+            return
+        if is_loose(row):
+            self.port.say(f"it is of no task; {self.key_table.key_of('answer')} answers it here")
+            return
+        if self._seen is not None:
+            self._seen.look_at(row)
+        self.port.open_address(row.address)
 
     def act_unseen(self) -> None:
         """Mark the rows as not seen, or as seen."""
@@ -333,7 +330,7 @@ class HomePlace(Answering):
         row, app = self.home.row, self.port.siding
         if row is None:
             return
-        if row.kind is not RowKind.TASK:
+        if row.kind is not RowKind.TASK or is_loose(row):
             self.port.say("a word goes to a task: choose its row", "warning")
             return
         take = self._take_line(partial(tasks.follow_up, app, row))
