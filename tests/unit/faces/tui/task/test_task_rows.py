@@ -118,6 +118,7 @@ def test_an_opened_fold_has_the_numbers_of_both_sides(tmp_path: Path) -> None:
         (Note("c1", False, 5, "you", "said"), "add :5 fuenf"),
         (Note("c1", True, 4, "you", "said"), "delete 4: four"),
         (Note("c1", True, 21, "you", "said"), "delete 21: gone"),
+        (Note("c1", True, 20, "you", "said"), "same 20:21 twenty"),
         (Note("c1", False, 15, "you", "said"), "file : long.txt  +2 -2"),  # its line is in a fold
         (Note("c1", False, 0, "you", "said"), "file : long.txt  +2 -2"),  # stale
     ],
@@ -190,6 +191,15 @@ def test_lines_that_look_like_headers_are_lines(tmp_path: Path) -> None:
     assert [(each.row, each.old, each.new) for each in shape.hunks[0]] == [(0, 1, 1), (4, 9, 9)]
     rows = shown(PatchSource(shape))
     assert rows[2:5] == ["delete 1: -- old", "add :1 ++ new", "same 2:2 @@ -1 +1 @@"]
+
+
+def test_the_rest_of_a_file_that_had_no_lines_is_counted_from_one(tmp_path: Path) -> None:
+    text = (
+        "diff --git a/long.txt b/long.txt\nindex 1111111..2222222 100644\n"
+        "--- a/long.txt\n+++ b/long.txt\n@@ -0,0 +1 @@\n+one\n"
+    )
+    source = source_of(tmp_path, {0: File(opened=frozenset({1}))}, text)
+    assert shown(source)[3] == "same 1:2 line 2"
 
 
 def test_notes_of_the_whole_change_stand_at_the_end(tmp_path: Path) -> None:
