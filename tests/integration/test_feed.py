@@ -155,13 +155,13 @@ def test_programs_read_everything_and_then_what_changed(sandbox: Sandbox, home: 
     while [row.state for row in seen.rows] != [State.BROKE]:
         seen = changed(seen, Change.from_record(json.loads(follows.stdout.readline())["change"]))
     assert sandbox.json("status", "--all", "--json")["feed"]["epoch"] == seen.epoch
-    missed = sandbox.siding("status", "--all", "--json", "--since", cursor).stdout.splitlines()
+    missed = sandbox.siding("status", "--all", "--json", "--after", cursor).stdout.splitlines()
     again = Feed.from_record(first)
     for line in missed:
         again = changed(again, Change.from_record(json.loads(line)["change"]))
     assert again.rows == seen.rows
     assert json.loads(missed[-1])["change"] == {"epoch": again.epoch, "seq": again.seq}
-    (line,) = sandbox.siding("status", "--all", "--json", "--since", "7:7").stdout.splitlines()
+    (line,) = sandbox.siding("status", "--all", "--json", "--after", "7:7").stdout.splitlines()
     assert json.loads(line)["feed"]["epoch"] == seen.epoch
     follows.send_signal(signal.SIGINT)
     assert follows.wait(60) in (130, -signal.SIGINT)
@@ -174,9 +174,9 @@ def test_programs_read_everything_and_then_what_changed(sandbox: Sandbox, home: 
     [
         (("--all", "--follow"), b"add --json"),
         (("--follow", "--json"), b"--all --json"),
-        (("--since", "1:2"), b"--all --json"),
-        (("--all", "--json", "--since", "1"), b"no cursor"),
-        (("--all", "--json", "--since", "1:-2"), b"no cursor"),
+        (("--after", "1:2"), b"--all --json"),
+        (("--all", "--json", "--after", "1"), b"no cursor"),
+        (("--all", "--json", "--after", "1:-2"), b"no cursor"),
         (("--all", "--short"), b"leave out"),
         (("--all", "-t", "x"), b"leave out"),
     ],

@@ -43,6 +43,9 @@ sys.exit(SidingApp(app, begin=Gives).run())
 def sit_down(sandbox: Sandbox) -> Iterator[Sit]:
     """Put a person at a terminal, who starts Siding, or another program."""
     terminals: list[Terminal] = []
+    begun = _home(sandbox) / "terminal/begun"  # else the first start is shown
+    begun.parent.mkdir(parents=True)
+    begun.touch()
 
     def sit(*argv: str, rows: int = 30, columns: int = 100, **env: str) -> Terminal:
         usual = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
@@ -111,10 +114,10 @@ def test_a_run_gets_the_terminal_and_keys_and_mouse_live_after_it(
         terminal.type(b"hello%d\r" % turn)
         terminal.wait_for(b"<hello%d>" % turn)
         # A late answer to the program, and what is typed behind the key, reach nobody.
-        terminal.type(b"\x1d\x1b]11;rgb:0000/0000/0000\x07aq")
-        terminal.wait_for(b"back from run r1")
-        assert terminal.seen.rindex(MOUSE_ON) > terminal.seen.rindex(b"<hello%d>" % turn)
         terminal.seen = b""
+        terminal.type(b"\x1d\x1b]11;rgb:0000/0000/0000\x07aq")
+        terminal.wait_for(MOUSE_ON)
+        terminal.wait_for(b"back from run r1")
     terminal.type(b"\x1b[<0;3;1M\x1b[<0;3;1m")
     terminal.wait_for(b"CLICKED")
     terminal.type(b"q")

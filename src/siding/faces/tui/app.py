@@ -19,6 +19,7 @@ from textual.screen import Screen
 
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
+from siding.faces.tui.first import First, Found, installed, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -29,9 +30,10 @@ from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import Address, parsed
-from siding.feed.model import Feed, Row, State
+from siding.feed.model import AskKind, Feed, Row, State
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
+from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
 
 T = TypeVar("T")
@@ -54,6 +56,7 @@ class Options(NamedTuple):
     typed: str = ""  # before the screen took keys
     owns_collector: bool = False  # whether it may collect garbage by its own rule
     has_eyes: Callable[[bool | None], None] | None = None  # is told whether a person looks
+    greets: bool = False  # whether the first start is shown, if it was not yet
 
 
 _USUAL = Options()
@@ -83,6 +86,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self.failure: Exception | None = None  # a bug that ended the screen
         self.last_frame: tuple[int, list[str]] | None = None
         self._has_eyes = options.has_eyes
+        self._greets = options.greets
         self.eyes = Eyes.UNKNOWN
         self._key_settings = options.keys
         self._source = source
@@ -113,12 +117,30 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                 loop.add_signal_handler(number, self._end, 128 + number)
             except (ValueError, RuntimeError):  # not in the main thread, as in tests
                 break
+        if self._greets and is_first(self.siding):
+            self.call_after_refresh(self._greet)
         if self._collector is not None:
             self.set_interval(_COLLECT_EVERY_S, self._pause)
             self.call_after_refresh(self._collector.start)
         if self._source is not None:
             self._watching = Watching(self._source(), self._take, self._feed_failed)
             self._watching.start()
+
+    def _greet(self) -> None:
+        """Show the first start; what is answered is done, and that it was shown is kept."""
+        hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
+        agents = installed(self.siding.env)
+        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks, look=self.look)
+
+        def left(turns_guard_on: bool | None) -> None:
+            remember(self.siding)
+            if turns_guard_on:
+                self.work(
+                    lambda: answer_guard(self.siding, Guard.ON),
+                    then=lambda _done: self.say("agents run guarded from now on: siding guard"),
+                )
+
+        self.push_screen(First(found), left)
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""

@@ -24,6 +24,7 @@ def run_screen(
             typed=typed.decode("utf-8", "replace"),
             owns_collector=True,
             has_eyes=screen.has_eyes,
+            greets=True,
         )
         shown = SidingApp(app, source=lambda: Viewer(app), options=options)
         status = shown.run(mouse=settings.mouse)

@@ -6,7 +6,7 @@ or an act was cut off), and steps with changes that are not applied yet (+). Out
 or without a task, it prints nothing. It starts no other program.
 
 --all shows every task and workflow of every project. With --json --follow it prints the whole feed
-and then each change, a line each; --since goes on after a cursor (docs/reference/feed-events.md).
+and then each change, a line each; --after goes on after a cursor (docs/reference/feed-events.md).
 
   siding status
   siding status --short             in the prompt of a shell
@@ -36,11 +36,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("-s", "--short", action="store_true", help="one line, for a prompt")
     parser.add_argument("-a", "--all", action="store_true", help="every task of every project")
-    parser.add_argument("--follow", action="store_true", help="with --all --json: each change, too")
     parser.add_argument(
-        "--since",
+        "-f", "--follow", action="store_true", help="with --all --json: each change, too"
+    )
+    parser.add_argument(
+        "--after",
         metavar="EPOCH:SEQ",
-        help="with --all --json: only the changes after this cursor, if they are still known",
+        help="only the changes after this cursor, if they are still known",
     )
     add_format(parser, "text", "json")
 
@@ -52,8 +54,8 @@ def run(arguments: Namespace, context: Context) -> int:
     as_json = arguments.format == "json"
     if arguments.all:
         return _print_all(context, arguments)
-    if arguments.follow or arguments.since is not None:
-        raise UsageError("--follow and --since are about the whole feed", hint="add --all --json")
+    if arguments.follow or arguments.after is not None:
+        raise UsageError("--follow and --after are about the whole feed", hint="add --all --json")
     if home_is_hidden(context.app) and _told_inside(context, arguments, as_json=as_json):
         return 0
     if arguments.short:

@@ -26,10 +26,10 @@ def print_feed(context: Context, arguments: Namespace) -> int:
     as_json = arguments.format == "json"
     if arguments.task is not None or arguments.short:
         raise UsageError("--all is about every task; leave out --task and --short")
-    if arguments.follow or arguments.since is not None:
+    if arguments.follow or arguments.after is not None:
         if not as_json:
-            raise UsageError("--follow and --since print lines for programs; add --json")
-        _print_lines(context, arguments.since, follow=arguments.follow)
+            raise UsageError("--follow and --after print lines for programs; add --json")
+        _print_lines(context, arguments.after, follow=arguments.follow)
         return 0
     found = feed_now(context.app)
     if as_json:
