@@ -82,7 +82,7 @@ class TaskScreen:
         return self.text()
 
     async def type(self, text: str) -> None:
-        """Type a text into the field, and take it."""
-        for character in text:
-            await self._pilot.press("space" if character == " " else character)
+        """Put a text into the field, and take it."""
+        await self.until(lambda: self.place.typing.has_focus)
+        self.place.typing.insert(text)
         await self._pilot.press("enter")

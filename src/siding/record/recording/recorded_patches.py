@@ -160,10 +160,12 @@ class FilePart(NamedTuple):
     @property
     def path(self) -> str:
         """Its name without quotes; bytes that are no UTF-8 are surrogates."""
-        try:
-            return os.fsdecode(unquote_path(self.name))
-        except ValueError:  # no name that git wrote
-            return self.name
+        return _unquoted(self.name)
+
+    @property
+    def old_path(self) -> str:
+        """Its name before the change, like `path`."""
+        return _unquoted(self.old_name)
 
 
 class Row(NamedTuple):
@@ -439,6 +441,13 @@ def _names(line: bytes) -> tuple[str, str]:
         return _stripped(old + '"'), _stripped(new)
     half = len(text) // 2
     return _stripped(text[:half]), _stripped(text[half + 1 :])
+
+
+def _unquoted(name: str) -> str:
+    try:
+        return os.fsdecode(unquote_path(name))
+    except ValueError:  # no name that git wrote
+        return name
 
 
 def _stripped(name: str) -> str:

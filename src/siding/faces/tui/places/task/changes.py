@@ -92,30 +92,36 @@ def recorded_change(project: Project, task: Task) -> Change | None:
     return Change(Since(), "the whole task", before, last.snapshot, span, parts)
 
 
-def read_change(project: Project, task: Task, since: Since) -> Change:
-    """Return a change as it is now. Raises SidingError."""
+def read_change(project: Project, task: Task, since: Since, known: Change | None = None) -> Change:
+    """Return a change as it is now; what is `known` is not read again. Raises SidingError."""
     match since.kind:
         case From.OF_STEP:
             with difference(project, task.id, at=since.first, start=None, end=None) as found:
-                return _read(project, since, f"step {since.first}", found)
+                return _read(project, since, f"step {since.first}", found, known)
         case From.STEP | From.BETWEEN:
             last = since.last or None
             with difference(project, task.id, at=None, start=since.first, end=last) as found:
                 title = f"since step {since.first}" if last is None else f"{since.first} → {last}"
-                return _read(project, since, title, found)
+                return _read(project, since, title, found, known)
         case From.ATTEMPT:
             return _attempt(project, task, since)
         case From.LOOK:
             with changed_since(project, task.id, LOOK) as found:
-                return _read(project, since, "since my last look", found)
+                return _read(project, since, "since my last look", found, known)
         case From.BASE:
             with difference(project, task.id, at=None, start=None, end=None) as found:
-                return _read(project, since, "the whole task", found)
+                return _read(project, since, "the whole task", found, known)
         case _:
             assert_never(since.kind)
 
 
-def _read(project: Project, since: Since, title: str, found: Difference | RecordedPatch) -> Change:
+def _read(
+    project: Project,
+    since: Since,
+    title: str,
+    found: Difference | RecordedPatch,
+    known: Change | None,
+) -> Change:
     if isinstance(found, RecordedPatch):
         span: Span | None = found.span
         before, after = found.before or "", found.after or ""
@@ -126,7 +132,10 @@ def _read(project: Project, since: Since, title: str, found: Difference | Record
         *(f"permissions: {each}" for each in shown_modes(found.mode_changes())),
         *(f"links: {each}" for each in found.links()),
     )
-    parts = () if span is None else tuple(parts_of(span))
+    if known is not None and (known.before, known.after, known.span) == (before, after, span):
+        parts = known.parts
+    else:
+        parts = () if span is None else tuple(parts_of(span))
     return Change(since, title, before, after, span, parts, notes)
 
 

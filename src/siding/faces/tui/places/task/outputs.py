@@ -12,7 +12,8 @@ from siding.record.recording.steps import log
 from siding.running.attach import screen_lines
 
 ERRORS = re.compile(
-    r"\b(error|errors|failed|failure|fatal|panic|exception|traceback)\b|✗|FAIL", re.IGNORECASE
+    r"\b(?i:errors?|fail(?:s|ed|ure|ures)?|fatal|panic(?:ked)?|exception|traceback)\b"
+    r"|\b\w+(?:Error|Exception)\b|✗"
 )
 _NEWEST = 400  # steps among which the newest output is looked for
 

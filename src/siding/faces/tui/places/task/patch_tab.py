@@ -88,7 +88,7 @@ class PatchTab(CommentActs):
             return ""
         hunks = len(self.source.shape.hunks[at.file])
         hunk = f"  hunk {at.hunk + 1} of {hunks}" if at.hunk >= 0 and hunks else ""
-        return f"  {self.source.part(at.file).name}{hunk}"
+        return f"  {self.source.part(at.file).path}{hunk}"
 
     # Reading
 
@@ -130,8 +130,13 @@ class PatchTab(CommentActs):
             loaded = loaded._replace(
                 files={n: file._replace(opened=frozenset()) for n, file in loaded.files.items()}
             )
+        is_new = loaded.read.shape is not self.source.shape or loaded.files != self._files
         self.loaded, self._seen = loaded.read, loaded.seen
-        self._put(loaded.files)
+        if is_new:
+            self._put(loaded.files)
+        else:
+            self.show_list()
+            self.page.told()
 
     def _put(self, files: dict[int, File]) -> None:
         assert self.loaded is not None

@@ -70,7 +70,7 @@ def read_first(opened: Opened) -> PatchRead | None:
 def read_patch(opened: Opened, since: Since, before: PatchRead | None = None) -> PatchRead:
     """Return a patch as it is now; its hunks are those of `before` if nothing has changed."""
     project, task = opened
-    change = read_change(project, task, since)
+    change = read_change(project, task, since, None if before is None else before.change)
     same = before is not None and before.change == change
     shape = before.shape if before is not None and same else Shape(change)
     patch = before.patch if before is not None and same else None

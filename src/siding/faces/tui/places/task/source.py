@@ -285,7 +285,9 @@ class PatchSource:
 
     def _title(self, file: int) -> PatchRow:
         part, own = self.part(file), self.file(file)
-        name = part.name if part.old_name == part.name else f"{part.old_name} → {part.name}"
+        arrow = "->" if self.look.is_ascii else "→"
+        is_same = part.old_name == part.name
+        name = part.path if is_same else f"{part.old_path} {arrow} {part.path}"
         figures = "binary" if part.is_binary else f"+{part.additions} -{part.deletions}"
         word = _STATUS.get(part.status, "")
         folded = counted(part.rows, "row") + " folded" if own.folded and part.rows else ""

@@ -78,7 +78,7 @@ def _file(
     count = sum(each.file == at for each in remarks)
     said = f" ({count})" if count else ""
     room = max(8, width - _TAKEN - len(said))
-    name: Pieces = [(from_end(inert(part.name), room, look), TEXT), (said, "comment")]
+    name: Pieces = [(from_end(inert(part.path), room, look), TEXT), (said, "comment")]
     if part.is_binary:
         figures: Pieces = [("bin", "dim")]
     else:
