@@ -19,6 +19,7 @@ PAINT_MS, KEY_MS = 400, 50
 PROJECTS, TASKS, STEPS = 10, 30, 60  # of each: 300 tasks in all
 RUNS, LINES_A_SECOND = 10, 200
 _SCREEN = b"\x1b[?1003h"  # the screen itself: before it, what was drawn by hand
+_FED = b" rest "  # the counts in its first line
 _SETTLED_S, _IDLE_S = 5, 20
 _PRINTS = f"""
 import time
@@ -73,15 +74,20 @@ def _sit(bench: Bench, repository: Path, env: dict[str, str]) -> Sitting:
     return Sitting([str(bench.siding)], cwd=repository, env=env)
 
 
+def _until_there(sitting: Sitting) -> int:
+    """Watch until the screen itself has the feed; return the moment."""
+    sitting.until(_SCREEN)
+    sitting.seen = sitting.seen.partition(_SCREEN)[2]
+    return sitting.until(_FED)
+
+
 def _paints(bench: Bench, repository: Path, env: dict[str, str]) -> tuple[Timing, Timing]:
     """Return the times to the first frame and to the screen with its rows, warm."""
     firsts, wholes = [], []
     for number in range(bench.rounds(21, quick=4)):
         with _sit(bench, repository, env) as sitting:
             first = sitting.until(b"\x1b[2J")
-            sitting.until(_SCREEN)
-            sitting.seen = sitting.seen.partition(_SCREEN)[2]
-            whole = sitting.until(b"task number")
+            whole = _until_there(sitting)
         if number:  # the first one made the hub
             firsts.append(Sample((first - sitting.begun) / 1e6, 0))
             wholes.append(Sample((whole - sitting.begun) / 1e6, 0))
@@ -92,8 +98,7 @@ def _keys(bench: Bench, repository: Path, env: dict[str, str]) -> Timing:
     """Return the times from a letter typed into the list of keys to the list that it leaves."""
     samples = []
     with _sit(bench, repository, env) as sitting:
-        sitting.until(_SCREEN)
-        sitting.until(b"task number")
+        _until_there(sitting)
         sitting.timed_key(b"?", b"keys: ")
         for number in range(bench.rounds(200, quick=20)):
             typed = b"a" * (number % 40 + 1)
@@ -105,7 +110,7 @@ def _keys(bench: Bench, repository: Path, env: dict[str, str]) -> Timing:
 
 def _idle(bench: Bench, repository: Path, env: dict[str, str]) -> str:
     with _sit(bench, repository, env) as sitting:
-        sitting.until(_SCREEN)
+        _until_there(sitting)
         sitting.watch(_SETTLED_S)
         pid = sitting.process.pid
         faults, spent, begun = awaited_faults(pid), cpu_ms(pid), perf_counter_ns()

@@ -5,9 +5,11 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from agents.conftest import ClaudeAtWork
 from agents.models import Call
+from bwrap import needs_bwrap
 from sandbox import Sandbox
 
 POLICY = "version: 1\n"
@@ -193,6 +195,32 @@ def test_the_program_is_real(claude: ClaudeAtWork) -> None:
         ["claude", "--version"], env={"PATH": path, "HOME": "/"}, capture_output=True, check=True
     )
     assert b"Claude Code" in done.stdout
+
+
+@needs_bwrap
+def test_a_person_who_is_asked_sees_what_the_command_would_do(claude: ClaudeAtWork) -> None:
+    task = claude.task
+    rule = "{name: look, action: ask, reason: it deletes, pattern: '^rm '}"
+    judge(task, f"version: 1\nrules: [{rule}]\n")
+    build = task.workspace() / "build"
+    build.mkdir()
+    (task.workspace() / ".gitignore").write_text("build/\n")
+    for number in range(3):
+        (build / f"{number}.o").write_text(f"{number}\n")
+    claude.says([shell("rm -rf build/")], ["Gone."])
+    with ThreadPoolExecutor() as pool:
+        at_work = pool.submit(claude.prompt, "Clean up", options=["--ask", "wait"])
+        effect: Any = None
+        while effect is None or effect["state"] == "pending":
+            assert not at_work.done()
+            entries = task.json("inbox", "--json")
+            effect = entries[0]["effect"] if entries else None
+        assert (effect["state"], effect["summary"]) == ("tried", "deletes 3 files: build/")
+        assert [each["path"] for each in effect["touched"]] == [f"build/{n}.o" for n in range(3)]
+        assert len(list(build.iterdir())) == 3
+        task.siding("decide", "answer", entries[0]["session_id"], "-c", "1=run")
+        at_work.result(60)
+    assert not build.exists()
 
 
 class TestLimits:

@@ -51,7 +51,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("status --short"),
         reads("status --all"),
         reads("status --all --json"),
-        reads("status --all --json --since 1:1"),
+        reads("status --all --json --after 1:1"),
     ),
     "today": (reads("today"), reads("today --format json")),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
@@ -135,6 +135,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "__workflow": (reads("__workflow wnothing1", status=1),),  # there is no such run
     "__hub": (reads("__hub", status=1),),
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
+    "__effect": (reads("__effect --task x DECISION", status=1),),  # it is told nothing
     "__report": (reads("__report claude", status=1),),  # it is told nothing
     "task start": (
         writes("task start never"),
@@ -194,6 +195,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "decide list": (reads("decide list"),),
     "decide show": (reads("decide show"),),
     "decide answer": (writes("decide answer --recommended"),),
+    "decide effect": (reads("decide effect", status=1),),
     "decide cancel": (writes("decide cancel DECISION"),),
     "decide clean": (writes("decide clean --keep 0"),),
     "phase start": (writes("phase start impl again --again"),),

@@ -128,7 +128,7 @@ def test_it_fits_on_the_terminal_and_cuts_no_command(sandbox: Sandbox) -> None:
     commands = {line["command"] for line in day(sandbox)["ready"]}
     for rows, columns in ((12, 70), (15, 120), (50, 100)):
         shown = Terminal(
-            [*SIDING, "--color", "never"],
+            [*SIDING, "--color", "never", "today"],
             cwd=sandbox.repo,
             env=sandbox.env,
             rows=rows,

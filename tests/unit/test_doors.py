@@ -45,6 +45,7 @@ DOORS = {
     "assistant/models/scripted.py": "yaml, for a script that is no JSON",
     "broker/inside.py": "the messages, where there is no broker to ask",
     "broker/answers.py": "workflows and patches, for the few runs that ask for them",
+    "feed/destination.py": "the runs of workflows, where one is named",
     "feed/agent_waits.py": "the emulator and the way to a host, until an agent may ask",
     "feed/project_fold.py": "the states of workflows, where there are runs of any",
     "feed/board.py": "the workspace and the ports of a task, for the one that is shown",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from siding.agents.hooks import Answer, Moment, Past, Report, Shortened, TypedMeanwhile
+from siding.agents.hooks import Answer, Moment, Past, Report, Shortened, Takes, TypedMeanwhile
 from siding.agents.tool_words import NotUnderstood, ToolTable, command_of, unknown_tool
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text
@@ -41,6 +41,7 @@ class Hooked:
     """
 
     greets = Moment.SESSION
+    takes = Takes.WITH_PROMPT
 
     def __init__(
         self,
@@ -60,6 +61,9 @@ class Hooked:
 
     def informed(self, text: str) -> Answer:
         return Answer(_specific(self._words.prompt, additionalContext=text))
+
+    def goes_on_with(self, text: str) -> Answer:
+        return Answer(json.dumps({"decision": "block", "reason": text}))
 
     def denied(self, reason: str) -> Answer:
         denied = {"permissionDecision": "deny", "permissionDecisionReason": reason}

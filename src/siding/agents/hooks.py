@@ -166,10 +166,22 @@ class TypedMeanwhile(NamedTuple):
     waiting: tuple[str, ...] = ()  # prompts with which it will
 
 
+class Takes(Enum):
+    """When the hooks of an agent can give its model what a person has written for it.
+
+    Only where its transcript shows what the model was given: that is the proof.
+    """
+
+    NEVER = "never"
+    WITH_PROMPT = "with its next prompt"
+    AT_END = "as its next prompt when its turn ends"
+
+
 class Adapter(Protocol):
     """One agent."""
 
     greets: Moment  # at which the model is told what it may ask: a session, or its first prompt
+    takes: Takes
 
     def injected(self, argv: tuple[str, ...], reach: Reach) -> Injection:
         """Return the command line with which the agent reports, for this run only."""
@@ -188,6 +200,13 @@ class Adapter(Protocol):
 
     def informed(self, text: str) -> Answer:
         """Return the answer that tells the model something beside a prompt."""
+        ...
+
+    def goes_on_with(self, text: str) -> Answer:
+        """Return the answer to the end of a turn after which it goes on with a text as a prompt.
+
+        Only of an agent that takes one AT_END.
+        """
         ...
 
     def continues(self, argv: tuple[str, ...]) -> str | None:

@@ -21,6 +21,7 @@ from siding.agents.hooks import (
     Reach,
     Report,
     Shortened,
+    Takes,
     TypedMeanwhile,
 )
 from siding.agents.tool_words import (
@@ -78,6 +79,7 @@ class Plain:
     """The part of an adapter that is the same for all agents with plain words."""
 
     greets = Moment.SESSION
+    takes = Takes.NEVER
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         moment = _MOMENTS.get(text(payload.get("moment")))
@@ -102,6 +104,9 @@ class Plain:
 
     def informed(self, text: str) -> Answer:
         return Answer(json.dumps({"tell": text}))
+
+    def goes_on_with(self, _text: str, /) -> Answer:
+        return Answer()  # it takes none
 
     def denied(self, reason: str) -> Answer:
         return Answer(json.dumps({"deny": reason}))

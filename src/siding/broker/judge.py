@@ -17,6 +17,7 @@ from siding.asking.question import Cancelled, NotAnswered
 from siding.broker.desk import Desk, PeerGone, RunOver
 from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect
+from siding.effect.ask import Counting, begin
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged, is_kept, keep_answers
@@ -123,8 +124,10 @@ def _says_yes(desk: Desk, said: Report, why: str) -> bool:
     question, key = _question(desk, said, why), key_of_call(desk.run.id, call)
     put = ask_person(desk, AskRequest(question, key=key, wait=False))
     session = put["session"]
+    counting = None
     if put["state"] == "open":
         _announce(desk, said, session)
+        counting = _begin_effect(desk, said, session)
     try:
         answered = ask_person(desk, AskRequest(session=session, timeout_s=desk.run.ask_s))
     except Cancelled:
@@ -132,12 +135,25 @@ def _says_yes(desk: Desk, said: Report, why: str) -> bool:
     except (NotAnswered, RunOver, PeerGone) as error:
         _end(desk, session, error)
         raise
+    finally:
+        if counting is not None:
+            counting.end()
     collect(desk, session)
     output = answered["output"] or {}
     chosen = {each.get("chosen") for each in output.get("decisions", ())}
     if _ALWAYS in chosen and said.unknown is not None:
         keep_answers(desk.project, desk.task.id, [(_UNKNOWN, said.unknown.name)])
     return bool(chosen & {_YES, _ALWAYS})
+
+
+def _begin_effect(desk: Desk, said: Report, session: str) -> Counting | None:
+    """Begin to find out what the command would do. The question waits for nothing of it."""
+    if said.uses is not None:
+        return None
+    cwd = Path(said.cwd) if said.cwd else desk.workspace
+    with suppress(SidingError, OSError):
+        return begin(desk.project, desk.task.id, session, said.command, cwd)
+    return None
 
 
 def _end(desk: Desk, session: str, error: Exception) -> None:

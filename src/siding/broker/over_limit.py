@@ -63,6 +63,12 @@ class _Count:
 _count = _Count()  # a broker serves one run
 
 
+def is_limited(desk: Desk) -> bool:
+    """Tell whether a limit may keep prompts of this run waiting, or end it."""
+    limits = _limits(desk)
+    return limits.is_set and limits.at_limit is not AtLimit.WARN
+
+
 def held(desk: Desk, *, is_prompt: bool = False) -> str:
     """Wait, where a limit is reached, for a person's word; return why the agent must not go on.
 

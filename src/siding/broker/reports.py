@@ -7,7 +7,7 @@ They name a turn or ask for a verdict; nothing is answered, allowed or taken bac
 from collections.abc import Callable, Mapping
 from typing import Any, assert_never
 
-from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
+from siding.agents.hooks import Adapter, Answer, Moment, Report, Takes, adapter_of
 from siding.asking.notices import notify
 from siding.asking.told import Told
 from siding.asking.views import agent_entry, identity
@@ -16,7 +16,9 @@ from siding.broker.judge import Judged, judged
 from siding.broker.messages import ReportRequest, cannot_report
 from siding.broker.news import News
 from siding.broker.news import news as news_of
-from siding.broker.over_limit import held, noticed
+from siding.broker.over_limit import held, is_limited, noticed
+from siding.comments.handing import hand
+from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.runs.reported import Reported, first_line, read_reported, write_reported
 from siding.record.runs.run import LONGEST_PROMPT
@@ -83,6 +85,9 @@ def _noted(desk: Desk, adapter: Adapter, said: Report, take: _Take) -> Noted:
             known = _of_session(desk, before, said)
             told = news_of(desk.project.ledger(desk.task.id), known)
             now = _named(desk, before, now, said)._replace(seen=told.seen)
+        prompt = _commented(desk, adapter, said, now)
+        if prompt and said.moment is Moment.STOPPED:
+            now = _goes_on_with(desk, now, prompt)
         write_reported(desk.layout, desk.run.id, _of_session(desk, now, said))
     if said.moment in (Moment.STOPPED, Moment.FAILED):
         noticed(desk)
@@ -93,8 +98,36 @@ def _noted(desk: Desk, adapter: Adapter, said: Report, take: _Take) -> Noted:
             Told(desk.app.home, desk.app.env).clear(identity(over))
         if now.waits:
             notify(desk.project, agent_entry(desk.project, task.id, task.name, desk.run, now))
-    answer = _told(desk, adapter, said, told.text, is_first=now.prompts == 1)
+    if prompt and said.moment is Moment.STOPPED:
+        answer = adapter.goes_on_with(prompt)
+    else:
+        text = "\n\n".join(each for each in (told.text, prompt) if each)
+        answer = _told(desk, adapter, said, text, is_first=now.prompts == 1)
     return Noted(answer, {"moment": said.moment.value, "prompts": now.prompts})
+
+
+def _commented(desk: Desk, adapter: Adapter, said: Report, now: Reported) -> str:
+    """Return the prompt with comments that wait for this agent; "" for none, or not now.
+
+    It is on the disk that they were handed. A limit that holds prompts holds this one, too: then
+    they come with the next one that a person types.
+    """
+    if said.moment is Moment.STOPPED:
+        if adapter.takes is not Takes.AT_END or now.in_turn or is_limited(desk):
+            return ""
+    elif said.moment is not Moment.PROMPT or adapter.takes is Takes.NEVER or not said.by_person:
+        return ""
+    try:
+        return hand(desk.project, desk.task, desk.run.id, said.transcript or now.transcript)
+    except (SidingError, OSError):
+        return ""  # a turn is not held up by them; `siding comments` names what is wrong
+
+
+def _goes_on_with(desk: Desk, now: Reported, prompt: str) -> Reported:
+    """Return what is known as an agent goes on with a prompt of ours, which it does not report."""
+    begun = _begun(desk, now, (desk.project.redaction.text(prompt)[:LONGEST_PROMPT],))
+    turn = f"{desk.run.id}.{now.prompts + 1}"  # its own id is that of the prompt before
+    return begun._replace(prompts=now.prompts + 1, turn=turn, answers="")
 
 
 def _told(desk: Desk, adapter: Adapter, said: Report, news: str, *, is_first: bool) -> Answer:

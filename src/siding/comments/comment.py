@@ -46,6 +46,8 @@ class Comment(NamedTuple):
     sent_at: str = ""
     sent_to: str = ""
     resolved_at: str = ""
+    waits_for: str = ""  # the run whose agent is to be given it by its hooks
+    handed: str = ""  # the mark of the prompt in which it was given, until it is known to be taken
     rest: Mapping[str, Any] = {}  # the fields that this version does not know
 
     @property
@@ -71,6 +73,8 @@ class Comment(NamedTuple):
             sent_at=text(record.get("sent_at")),
             sent_to=text(record.get("sent_to")),
             resolved_at=text(record.get("resolved_at")),
+            waits_for=text(record.get("waits_for")),
+            handed=text(record.get("handed")),
             rest={name: value for name, value in record.items() if name not in cls._fields},
         )
 
@@ -87,6 +91,7 @@ class Placed(NamedTuple):
 
     comment: Comment
     lines: Sequence[str] | None
+    is_waiting: bool = False  # the run that is to be given it lives
 
     @property
     def is_stale(self) -> bool:
@@ -95,6 +100,8 @@ class Placed(NamedTuple):
     @property
     def shown_state(self) -> str:
         is_open = self.comment.state is not State.ADDRESSED
+        if self.is_waiting and is_open:
+            return "waiting"
         return "stale" if self.is_stale and is_open else self.comment.state.value
 
 
@@ -123,8 +130,8 @@ def written(placed: Placed) -> str:
     return "\n".join([head, *(line.rstrip() for line in shown), *said])
 
 
-def as_prompt(comments: Iterable[Placed]) -> str:
-    """Return comments as the prompt of an agent."""
+def as_prompt(comments: Iterable[Placed], mark: str = "") -> str:
+    """Return comments as the prompt of an agent; a mark finds it again in a transcript."""
     found = [written(each) for each in comments]
     one = len(found) == 1
     return "\n\n".join(
@@ -133,5 +140,6 @@ def as_prompt(comments: Iterable[Placed]) -> str:
             f"The lines that {'it is' if one else 'each is'} about are marked with >>>.",
             *found,
             "When one is done, say so: siding comments resolve ID",
+            *([f"({mark})"] if mark else []),
         ]
     )

@@ -5,31 +5,29 @@ A comment is of Siding and not of a screen: terminal, browser, scripts and agent
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import suppress
+from enum import StrEnum
 
-from siding.comments.anchor import found_again
+from siding.agents.hooks import ADAPTER, Takes
 from siding.comments.comment import Comment, Placed, Side, State, as_prompt
-from siding.comments.store import LARGEST, Comments
+from siding.comments.handing import prove, sent, waiting
+from siding.comments.placing import lines_of, placed, present_text
+from siding.comments.store import Comments
 from siding.ground.errors import NotFound, SidingError, UsageError, counted
-from siding.ground.files.regular import read_below
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.locks import LockBusy
+from siding.record.ledger.run_details import RunDetail
 from siding.record.place.project import Project
 from siding.record.place.selection import select
-from siding.record.place.task_workspace import known_workspace, require_workspace
-from siding.record.recording.line_base import line_base
+from siding.record.place.task_workspace import require_workspace
 from siding.record.recording.named_paths import below_workspace
+from siding.record.runs.reported import read_reported
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
 from siding.running.attach import require_terminal, send
 
 _LONGEST = 20_000  # characters of what is said
-
-
-class NotText(SidingError):
-    """What is there has no lines that could be commented."""
-
-    code = "not_text"
 
 
 class Wanted(NamedTuple):
@@ -41,13 +39,26 @@ class Wanted(NamedTuple):
     side: Side = Side.NEW
 
 
+class Way(StrEnum):
+    """How comments reach an agent."""
+
+    TYPED = "typed"  # into its terminal, now
+    AT_END = "at-end"  # by its hooks, as its next prompt when its turn ends
+    WITH_PROMPT = "with-prompt"  # by its hooks, with its next prompt
+    BY_YOU = "by-you"  # the prompt is printed, and copied
+
+
 class Sent(NamedTuple):
-    """What was sent: the prompt, its comments, and the run that was given it; None if none was."""
+    """What was sent, or is to be: the prompt, its comments, and how.
+
+    `run` is the one that is given them; None if there is none.
+    """
 
     task: Task
     prompt: str
     comments: tuple[Comment, ...]
     run: Run | None
+    way: Way = Way.BY_YOU
 
 
 def place_of(text: str, *, side: Side) -> Wanted:
@@ -70,11 +81,11 @@ def add(project: Project, named: str | None, wanted: Wanted, said: str) -> tuple
     said = _said(said)
     workspace = require_workspace(project, task)
     path = os.fsdecode(below_workspace(project, workspace, wanted.path))
-    raw = _present_text(project, task, path, wanted.side)
+    raw = present_text(project, task, path, wanted.side)
     if raw is None:
         before = " before the change" if wanted.side is Side.OLD else ""
         raise NotFound(f"there is no file {path!r}{before} in task {task.name!r}")
-    lines = _lines(raw, path)
+    lines = lines_of(raw, path)
     if wanted.last > len(lines):
         raise UsageError(f"{path!r} has {counted(len(lines), 'line')}, and no line {wanted.last}")
     snippet = lines[wanted.first - 1 : wanted.last]
@@ -101,9 +112,10 @@ def reword(project: Project, named: str | None, wanted: str, said: str) -> tuple
     said = _said(said)
     with Comments.changing(project.task_layout(task.id)) as comments:
         (chosen,) = _chosen(comments, [wanted])
-        if chosen.state is not State.DRAFT:
+        if chosen.state is not State.DRAFT or chosen.handed:
+            word = "given to an agent" if chosen.handed else chosen.state.value
             raise UsageError(
-                f"comment {wanted} is {chosen.state.value}, and its agent has read it as it is",
+                f"comment {wanted} is {word}, and its agent has read it as it is",
                 hint="write another one",
             )
         changed = chosen._replace(said=project.redaction.text(said))
@@ -121,10 +133,35 @@ def delete(project: Project, named: str | None, ids: Sequence[str]) -> tuple[Tas
 
 
 def listed(project: Project, named: str | None) -> tuple[Task, list[Placed]]:
-    """Return all comments of a task with where their lines are now. Writes nothing."""
+    """Return all comments of a task with where their lines are now.
+
+    Writes only what became of those that were given to a run that has ended since.
+    """
     task = select(project, named)
+    living = _settled(project, task)
     comments = Comments.read(project.task_layout(task.id))
-    return task, [_placed(project, task, comments, each) for each in comments.all]
+    found = [placed(project, task, comments, each) for each in comments.all]
+    return task, [each._replace(is_waiting=each.comment.waits_for in living) for each in found]
+
+
+def _settled(project: Project, task: Task) -> set[str]:
+    """Find out what became of comments that were given to runs that have ended; return the ids of
+    those that live."""
+    layout = project.task_layout(task.id)
+    living = {run.id for run in Runs(layout).live()}
+    comments = Comments.read(layout).all
+    for run in {each.waits_for for each in comments if each.handed} - living:
+        with suppress(LockBusy):
+            prove(project, task, run, _transcript_of(project, task, run))
+    return living
+
+
+def _transcript_of(project: Project, task: Task, run: str) -> str:
+    for step in project.ledger(task.id).newest_first():
+        found = step.detail if step.run == run else None
+        if isinstance(found, RunDetail) and found.reported is not None:
+            return found.reported.transcript
+    return ""
 
 
 def resolve(
@@ -151,39 +188,58 @@ def resolve(
 
 
 def send_to_agent(
-    project: Project, named: str | None, ids: Sequence[str], *, run: str | None = None
+    project: Project,
+    named: str | None,
+    ids: Sequence[str],
+    *,
+    run: str | None = None,
+    only_show: bool = False,
 ) -> Sent:
     """Give comments to an agent as its next prompt: those that are named, else all drafts.
 
-    The agent is the run that is named, else the only one that lives in the task and has a terminal.
-    Without one the prompt is only returned. Raises NotFound, UsageError, and what `send` raises;
-    then they stay drafts.
+    The agent is the run that is named, else the only one that lives in the task and takes them.
+    What its hooks are to give it stays a draft that waits until that is proven. Without an agent
+    the prompt is only returned. With `only_show` nothing is done: what would be, is returned.
+    Raises NotFound, UsageError, and what typing raises; then they stay drafts.
     """
     task = select(project, named)
+    living = _settled(project, task)
     layout = project.task_layout(task.id)
     with Comments.changing(layout) as comments:
-        chosen = _chosen(comments, ids) if ids else [c for c in comments.all if c.state == "draft"]
+        drafts = [c for c in comments.all if c.state == "draft" and c.waits_for not in living]
+        chosen = _chosen(comments, ids) if ids else drafts
         if not chosen:
             raise NotFound(
                 f"task {task.name!r} has no comment that was not sent",
                 hint="siding comments add PATH:LINE 'TEXT'; `siding comments` lists them",
             )
-        placed = [_placed(project, task, comments, each) for each in chosen]
-        prompt = as_prompt(placed)
-        to = _agent(project, task, run)
-        if to is not None:
-            send(project, task.id, to.id, text=prompt, enter=True, keys=(), data=None)
-        told = [
-            each.comment._replace(
-                state=State.SENT,
-                sent_at=project.app.now(),
-                sent_to="" if to is None else to.id,
-                resolved_at="",
-            )
-            for each in placed
-        ]
+        shown = [placed(project, task, comments, each) for each in chosen]
+        prompt = as_prompt(shown)
+        to, way = _agent(project, task, run)
+        told = [each.comment for each in shown]
+        if only_show:
+            return Sent(task, prompt, tuple(told), to, way)
+        if way in (Way.AT_END, Way.WITH_PROMPT):
+            assert to is not None
+            told = waiting(told, to.id)
+        else:
+            if to is not None:
+                send(project, task.id, to.id, text=prompt, enter=True, keys=(), data=None)
+            told = [sent(each, "" if to is None else to.id, project.app.now()) for each in told]
         comments.put(told)
-    return Sent(task, prompt, tuple(told), to)
+    return Sent(task, prompt, tuple(told), to, way)
+
+
+def way_to(project: Project, task: Task, run: Run) -> Way:
+    """Return how comments would reach the agent of a run that lives."""
+    if _has_terminal(project, task, run):
+        return Way.TYPED
+    adapter = ADAPTER.of(run.agent or "")
+    reported = read_reported(project.task_layout(task.id), run.id)
+    if adapter is None or reported is None or not reported.transcript:
+        return Way.BY_YOU  # it reports nothing, or nothing would prove that it was told
+    takes = {Takes.AT_END: Way.AT_END, Takes.WITH_PROMPT: Way.WITH_PROMPT}
+    return takes.get(adapter.takes, Way.BY_YOU)
 
 
 def _said(text: str) -> str:
@@ -203,20 +259,24 @@ def _chosen(comments: Comments, ids: Sequence[str]) -> list[Comment]:
     return [by_id[wanted] for wanted in dict.fromkeys(ids)]
 
 
-def _agent(project: Project, task: Task, named: str | None) -> Run | None:
-    """Return the run to send to; None if there is none. Raises UsageError for several."""
+def _agent(project: Project, task: Task, named: str | None) -> tuple[Run | None, Way]:
+    """Return the run to send to, and how; None if there is none. Raises UsageError for several."""
     live = Runs(project.task_layout(task.id)).live()
     if named is not None:
         found = [run for run in live if named in (run.id, run.name)]
         if not found:
             raise NotFound(f"no run {named!r} lives in task {task.name!r}", hint="siding runs")
-        require_terminal(project, task.id, found[0].id)
-        return found[0]
-    agents = [run for run in live if run.agent and _has_terminal(project, task, run)]
+        way = way_to(project, task, found[0])
+        if way is Way.BY_YOU:
+            require_terminal(project, task.id, found[0].id)
+        return found[0], way
+    ways = [(run, way_to(project, task, run)) for run in live if run.agent]
+    agents = [each for each in ways if each[1] is Way.TYPED]
+    agents = agents or [each for each in ways if each[1] is not Way.BY_YOU]
     if len(agents) > 1:
-        names = ", ".join(run.name or run.id for run in agents)
+        names = ", ".join(run.name or run.id for run, _way in agents)
         raise UsageError(f"several agents run in task {task.name!r}: {names}", hint="--to RUN")
-    return agents[0] if agents else None
+    return agents[0] if agents else (None, Way.BY_YOU)
 
 
 def _has_terminal(project: Project, task: Task, run: Run) -> bool:
@@ -225,46 +285,3 @@ def _has_terminal(project: Project, task: Task, run: Run) -> bool:
     except SidingError:
         return False
     return True
-
-
-def _placed(project: Project, task: Task, comments: Comments, comment: Comment) -> Placed:
-    """Return a comment with the place of its lines in the present text, which is kept if the
-    comments are written."""
-    raw = _present_text(project, task, comment.path, comment.side)
-    kept = comments.text(comment.text_sha256)
-    if raw is None or kept is None:
-        return Placed(comment, None)
-    try:
-        old, new = _lines(kept, comment.path), _lines(raw, comment.path)
-    except NotText:
-        return Placed(comment, None)
-    at = found_again(old, new, comment.first - 1, comment.size)
-    if at is None:
-        return Placed(comment, None)
-    digest = comment.text_sha256 if kept == raw else comments.keep_text(raw)
-    found = comment._replace(first=at + 1, last=at + comment.size, text_sha256=digest)
-    return Placed(found, new)
-
-
-def _present_text(project: Project, task: Task, path: str, side: Side) -> bytes | None:
-    """Return the text that a comment's lines are of: of the workspace, or of the base."""
-    workspace = known_workspace(project, task)
-    if side is Side.NEW:
-        try:
-            return read_below(Path(workspace.path), Path(path), LARGEST + 1)[0]
-        except (OSError, SidingError):
-            return None
-    store = project.snapshots
-    base = line_base(project, workspace).commit
-    done = store.git.attempt(store.place(), ["cat-file", "blob", f"{base}:{path}"])
-    return done.stdout if done.returncode == 0 else None
-
-
-def _lines(raw: bytes, path: str) -> list[str]:
-    """Return the lines of a text, without their ends. Raises NotText for bytes and long texts."""
-    if len(raw) > LARGEST:
-        raise NotText(f"{path!r} is larger than {LARGEST >> 20} MiB, so it cannot be commented")
-    if b"\0" in raw[:8192]:
-        raise NotText(f"{path!r} is no text, so it has no lines")
-    lines = raw.decode("utf-8", "surrogateescape").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines

@@ -210,7 +210,7 @@ def _cached(project: Project) -> dict[str, Any]:
         document = read_document_or_none(
             project.layout.root / _CACHE, what="board cache", version=CACHE_VERSION
         )
-    except (SidingError, OSError):
+    except (SidingError, OSError, LookupError):  # LookupError: an older version
         return {}
     entries = (document or {}).get("tasks")
     return entries if isinstance(entries, dict) else {}

@@ -35,9 +35,10 @@ from siding.record.place.wiring import App, home_is_hidden, is_in_step
 
 PATIENCE_S = 3.0  # for a hub that begins, and for its first line; then the viewer folds by itself
 SILENT_S = 15.0  # of a hub; then it is asked whether it is still there
-ALONE_S = 60.0  # for so long, before it looks for a hub again
+ALONE_S = 60.0  # for so long, before it begins a hub again
+JOINS_EVERY_S = 5.0  # meanwhile it looks whether another viewer has begun one
 HOLDS_BACK_S = 1.0  # when a hub said that a newer version takes over
-_SHORT_LIFE_S = 5.0  # a hub that lived no longer counts as one that failed
+_SHORT_LIFE_S = 2.0  # a hub that lived no longer counts as one that failed
 _MOST_FAILURES = 3
 _TRY_S = 0.01
 _READ = 256 << 10
@@ -83,7 +84,9 @@ class Viewer:
             os.set_blocking(fd, False)
         self._begun: Apart | None = None  # ends when the hub listens
         self._failures = 0
-        self._held_until = 0.0
+        self._is_served = False  # the last hub told us something
+        self._held_until = 0.0  # before that we begin no hub
+        self._avoided_until = 0.0  # and before that we go to none
 
     def items(self) -> Generator[Feed | Change]:
         """Yield a feed, then its changes; a feed again whenever the count broke. Blocks.
@@ -147,14 +150,19 @@ class Viewer:
 
     def _reach_hub(self) -> socket | None:
         """Return a connection with the hub, begun by us if need be; None to fold by oneself."""
+        if time.monotonic() < self._avoided_until:
+            return None
         if self._failures >= _MOST_FAILURES:
             self._failures = 0
-            return None
+            self._held_until = time.monotonic() + ALONE_S
+            if not self._is_served:  # it lives, and sends us away: we are in a sandbox, say
+                self._avoided_until = self._held_until
+                return None
         until = time.monotonic() + PATIENCE_S
         while time.monotonic() < until:
             with suppress(OSError):
                 return connect_to(self._place.socket)
-            if not self._begins:
+            if not self._begins or time.monotonic() < self._held_until - HOLDS_BACK_S:
                 return None
             status = None if self._begun is None else self._begun.status()
             if status not in (None, 0, IS_ANOTHER):
@@ -173,13 +181,17 @@ class Viewer:
         """Tell whether there is no hub: one that holds the lock begins to listen, or ends."""
         if time.monotonic() < self._held_until:
             return False
+        return not self._is_there()
+
+    def _is_there(self) -> bool:
+        """Tell whether some process holds the lock of the hub."""
         try:
-            return not FileLock(self._place.lock).is_locked()
+            return FileLock(self._place.lock).is_locked()
         except (SidingError, OSError):
-            return True
+            return False
 
     def _of_hub(self, hub: socket) -> Iterator[Feed | Change]:
-        begun = time.monotonic()
+        begun, self._is_served = time.monotonic(), False
         try:
             hello: dict[str, object] = {"hello": PROTOCOL, "version": __version__}
             if self._since is not None:
@@ -189,7 +201,7 @@ class Viewer:
             yield from self._told(hub)
         except (_HubGone, BadLine, OSError):
             is_short = time.monotonic() < begun + _SHORT_LIFE_S
-            self._failures = self._failures + 1 if is_short else self._failures
+            self._failures = self._failures + 1 if is_short else 0
         finally:
             hub.close()
 
@@ -209,10 +221,11 @@ class Viewer:
                 for line in cut.feed(data):
                     item = self._understood(line)
                     if item is not None:
-                        is_begun, self._since = True, None
+                        is_begun, self._since, self._is_served = True, None, True
                         yield item
             elif is_asked:
-                self._failures = _MOST_FAILURES  # stopped, or hung up: we do without it
+                # It is stopped, or hangs: we do without it.
+                self._avoided_until = time.monotonic() + ALONE_S
                 raise _HubGone
             else:
                 if not is_begun:
@@ -230,7 +243,7 @@ class Viewer:
 
     def _understood(self, line: dict[str, object]) -> Feed | Change | None:
         if line.get("hub", PROTOCOL) != PROTOCOL:
-            self._failures = _MOST_FAILURES
+            self._avoided_until = time.monotonic() + ALONE_S
             raise _HubGone
         if "bye" in line:
             self._held_until = time.monotonic() + HOLDS_BACK_S
@@ -249,12 +262,20 @@ class Viewer:
             live.close()
 
     def _alone(self) -> Iterator[Feed | Change]:
+        """Yield what we fold, until there is a hub again or we may begin one."""
         live = live_feed(self._app)
-        until = time.monotonic() + ALONE_S
+        until = max(self._avoided_until, self._held_until)
+        until = until if until > time.monotonic() else time.monotonic() + ALONE_S
         try:
             yield live.begin()
-            while time.monotonic() < until or home_is_hidden(self._app):
-                self._wait(live.filenos(), min(live.due(), until))
+            looked_at = time.monotonic()
+            while (now := time.monotonic()) < until or home_is_hidden(self._app):
+                if now >= looked_at + JOINS_EVERY_S:
+                    looked_at = now
+                    is_ours = now >= self._avoided_until and not home_is_hidden(self._app)
+                    if is_ours and self._is_there():
+                        return
+                self._wait(live.filenos(), min(live.due(), until, looked_at + JOINS_EVERY_S))
                 live.is_watched = self._looks is not False
                 change = live.step()
                 if change is not None:

@@ -9,7 +9,6 @@ from siding.record.place.named_task import resolve
 from siding.record.place.project import Project, named_project
 from siding.record.place.wiring import App, home_hidden, home_is_hidden
 from siding.record.recording.steps import step
-from siding.workflows.store import RunFolders
 
 
 class Destination(NamedTuple):
@@ -47,6 +46,8 @@ def _in_project(project: Project, named: Address) -> tuple[Address, str]:
         case place if place == ASKS:
             return named, "inbox --here"
         case place if place == WORKFLOWS and named.rest:
+            from siding.workflows.store import RunFolders
+
             run = RunFolders.of(project).find(named.rest)
             return named._replace(rest=run.run_id), f"workflow show {run.run_id}"
         case place if place == WORKFLOWS:

@@ -18,6 +18,7 @@ from siding.feed.project_fold import (
     HOOKS,
     QUESTIONS,
     TASKS,
+    UNWATCHED,
     WORKFLOWS,
     WORKSPACES,
     ProjectFold,
@@ -33,11 +34,10 @@ from siding.record.place.wiring import App
 MOST_COUNTED = 50  # differences that a look counts, each with a start of git
 _OPENED_BY = ("project.json", "config.yaml")  # what a project is opened with
 _BY_FILE = {
-    "worktrees.json": (WORKSPACES, TASKS),
+    "worktrees.json": (WORKSPACES, UNWATCHED),
     "trust.json": (HOOKS,),
     # Each act has its line here: the tasks whose directories nobody watches are looked at, too.
-    "events.jsonl": (TASKS, FORKS),
-    "state.json": (TASKS,),
+    "events.jsonl": (UNWATCHED, FORKS),
     "decisions": (QUESTIONS,),
     "workflow-runs": (WORKFLOWS, FORKS),
 }

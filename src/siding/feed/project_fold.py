@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from siding.asking.views import InboxEntry
 from siding.feed.asks import Question, questions, untrusted_hooks
-from siding.feed.project_part import Names, Part, ProjectFacts, part_of
+from siding.feed.project_part import Made, Names, Part, ProjectFacts, part_of
 from siding.feed.task_facts import NOTHING, Present, PresentReader, TaskFacts
 from siding.feed.task_work import TaskWork, WorkCache, counted
 from siding.feed.workflow_facts import WorkflowFacts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from siding.feed.workflow_runs import WorkflowRuns
 
 # The parts of a project that hints can name, besides single tasks.
-TASKS, FORKS, WORKSPACES = "tasks", "forks", "workspaces"
+TASKS, UNWATCHED, FORKS, WORKSPACES = "tasks", "unwatched tasks", "forks", "workspaces"
 QUESTIONS, WORKFLOWS, HOOKS = "questions", "workflows", "hooks"
 PARTS = frozenset((TASKS, FORKS, WORKSPACES, QUESTIONS, WORKFLOWS, HOOKS))
 _SAVED_AFTER = 50  # changed entries of the cache; it is written after the first look, too
@@ -52,6 +52,7 @@ class ProjectFold:
         self.tasks: dict[TaskId, TaskFacts] = {}  # forks only while something goes on in them
         self.unreadable: set[TaskId] = set()
         self.flows: list[WorkflowFacts] = []
+        self._made: Made = {}
         self._listed: frozenset[TaskId] = frozenset()
         self._cache = WorkCache(project)
         self._present = PresentReader(project)
@@ -99,8 +100,8 @@ class ProjectFold:
     def _that_matter(self) -> set[Path]:
         layout = self.project.layout
         found = {layout.root, layout.tasks_dir, layout.decisions_dir, layout.decisions_dir / "open"}
-        for task_id, facts in self.tasks.items():
-            if facts.is_open or facts.is_restless:  # the others are looked at by `events.jsonl`
+        for task_id in self.tasks:
+            if self._is_watched(task_id):  # the others are looked at by `events.jsonl`
                 task = self.project.task_layout(task_id)
                 found.update((task.root, task.intents_dir, task.runs_dir))
         for task_id in self._listed - self.tasks.keys():  # damaged, or being made just now
@@ -147,8 +148,8 @@ class ProjectFold:
         self._part = self._directories = None
         if WORKSPACES in dirty:
             self._try(WORKSPACES, lambda: self._read_workspaces(tasks))
-        if TASKS in dirty:
-            self._try(TASKS, lambda: self._list(tasks))
+        if TASKS in dirty or UNWATCHED in dirty:
+            self._try(TASKS, lambda: self._list(tasks, all_of_them=TASKS in dirty))
         if FORKS in dirty or flows_live:
             self._try(FORKS, lambda: self._list_forks(tasks))
         for task_id in sorted(tasks):
@@ -174,7 +175,10 @@ class ProjectFold:
 
     def count(self, wanted: Wanted) -> None:
         """Count what an apply of a task would bring. Starts git once."""
-        figures = counted(self.project, wanted.task, wanted.since, wanted.tip)
+        workspace = self.tasks[wanted.task].workspace
+        figures = None
+        if workspace is not None:
+            figures = counted(self.project, workspace, wanted.since, wanted.tip)
         if figures is None:
             self._uncountable.add((wanted.since, wanted.tip))
             return
@@ -188,7 +192,7 @@ class ProjectFold:
             known_names, part = self._part
             if known_names == names and not 0 < part.holds_until <= now:
                 return part
-        part = part_of(names, self._all(), now)
+        part = part_of(names, self._all(), now, self._made)
         self._part = (names, part)
         return part
 
@@ -229,8 +233,8 @@ class ProjectFold:
             return found
         return self.project.workspaces.of_task(task_id)
 
-    def _list(self, tasks: set[TaskId]) -> None:
-        """Look which tasks there are, and have all of them read: their stamps tell if they are."""
+    def _list(self, tasks: set[TaskId], *, all_of_them: bool) -> None:
+        """Look which tasks there are; have those read that are new, or may have changed."""
         ids = frozenset(self.project.tasks.ids() if self._only is None else (self._only,))
         ids = frozenset(each for each in ids if not is_fork(each))
         known = {each for each in self.tasks if not is_fork(each)} | self.unreadable
@@ -238,8 +242,18 @@ class ProjectFold:
             self._forget(gone)
         self._cache.forget_others(ids)
         tasks.difference_update(known - ids)
-        tasks.update(ids)
+        if all_of_them:
+            tasks.update(ids)
+        else:
+            tasks.update(ids - known)
+            closed = (each for each in ids & known if not self._is_watched(each))
+            tasks.update(each for each in closed if self._cache.has_changed(each))
         self._listed = ids
+
+    def _is_watched(self, task_id: TaskId) -> bool:
+        """Tell whether the directories of a task are among those that matter."""
+        facts = self.tasks.get(task_id)
+        return facts is None or facts.is_open or facts.is_restless
 
     def _list_forks(self, tasks: set[TaskId]) -> None:
         at_work = {each for each in self.project.ids_at_work() if is_fork(each)}
@@ -259,7 +273,7 @@ class ProjectFold:
         """Read a task again; return sentences about what cannot be read of it."""
         try:
             found = self._facts(task_id)
-        except (LookupError, TypeError, ValueError):  # the cache is damaged
+        except (LookupError, TypeError):  # the cache is damaged
             self._cache.forget(task_id)
             found = self._facts(task_id)
         before = self.tasks.get(task_id)

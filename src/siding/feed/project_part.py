@@ -1,8 +1,8 @@
 """What one project adds to the feed: rows, asks, and sentences about what is damaged. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from siding.asking.views import InboxEntry
+from siding.asking.views import InboxEntry, Waits
 from siding.feed.asks import Question, ask_of
 from siding.feed.model import Ask, AskKind, Row
 from siding.feed.moments import moment_of
@@ -13,7 +13,11 @@ from siding.feed.workflow_facts import DAY_S, WorkflowFacts
 from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 
-__all__ = ["Names", "Part", "ProjectFacts", "part_of"]
+__all__ = ["Made", "Names", "Part", "ProjectFacts", "part_of"]
+
+
+# By the key of a row: what it was made of, and the row.
+Made = dict[str, tuple[object, Row]]
 
 
 class ProjectFacts(NamedTuple):
@@ -36,9 +40,12 @@ class Part(NamedTuple):
     holds_until: float  # when a row of it gets too old to be shown; 0 for never
 
 
-def part_of(names: Names, facts: ProjectFacts, now: float) -> Part:
-    """Return what a project adds to the feed at a moment, in seconds since 1970."""
-    maker = _Maker(names, facts, now)
+def part_of(names: Names, facts: ProjectFacts, now: float, made: Made) -> Part:
+    """Return what a project adds to the feed at a moment, in seconds since 1970.
+
+    `made` are the rows that were made before, and of what; those that are needed stay in it.
+    """
+    maker = _Maker(names, facts, now, made)
     rows = (*maker.task_rows(), *maker.flow_rows())
     return Part(
         rows=rows,
@@ -50,18 +57,19 @@ def part_of(names: Names, facts: ProjectFacts, now: float) -> Part:
 
 
 class _Maker:
-    def __init__(self, names: Names, facts: ProjectFacts, now: float) -> None:
-        self._names, self._facts, self._now = names, facts, now
+    def __init__(self, names: Names, facts: ProjectFacts, now: float, made: Made) -> None:
+        self._names, self._facts, self._now, self._made = names, facts, now, made
         self.done_before, self.holds_until = 0, 0.0
+        self._flows = [flow for flow in facts.flows if self._is_shown(flow)]
         self._of_forks = {
             TaskId(fork): workflow_key(names.project, flow.id)
-            for flow in facts.flows
+            for flow in self._flows
             for fork in flow.forks
         }
         self.asks = [self._named(each) for each in facts.questions]
         for task in facts.tasks.values():
-            self.asks += [ask_of(each, self._key_of(task.id)) for each in task.asks]
-        for flow in facts.flows:
+            self.asks += [ask_of(each, self._key_of(task.id)) for each in self._asking(task)]
+        for flow in self._flows:
             if flow.stopped is not None:
                 self.asks.append(ask_of(flow.stopped, workflow_key(names.project, flow.id)))
         if facts.hooks is not None:
@@ -70,13 +78,17 @@ class _Maker:
         self._by_row: dict[str, list[Ask]] = {}
         for ask in self.asks:
             self._by_row.setdefault(ask.row, []).append(ask)
-        self._shown: set[str] = set()
+        self._stopped: dict[str, list[Ask]] = {}
+        for flow in self._flows:
+            if flow.stopped is not None:
+                key = workflow_key(names.project, flow.id)
+                self._stopped.setdefault(flow.task, []).extend(self._by_row.get(key, ()))
 
     def task_rows(self) -> list[Row]:
         """Return the rows of the tasks: all that are open, and those that closed within a day."""
         rows = []
         working: dict[str, list[WorkflowFacts]] = {}
-        for flow in self._facts.flows:
+        for flow in self._flows:
             if flow.is_live:
                 working.setdefault(flow.task, []).append(flow)
         for task in self._facts.tasks.values():
@@ -88,18 +100,27 @@ class _Maker:
                 self.done_before += 1
                 continue
             parent = task_key(self._names.project, task.work.parent) if is_fork(task.id) else ""
-            rows.append(task_row(self._names, task, asks, parent=parent, working=flows))
-            self._shown.add(rows[-1].key)
+            rows.append(self._row(task, asks, parent, flows))
+        made = {row.key: self._made[row.key] for row in rows}
+        self._made.clear()
+        self._made.update(made)
         return rows
+
+    def _row(
+        self, task: TaskFacts, asks: list[Ask], parent: str, flows: list[WorkflowFacts]
+    ) -> Row:
+        """Return the row of a task: the one that was made before, if it was made of the same."""
+        key, of = task_key(self._names.project, task.id), (self._names, task, asks, parent, flows)
+        known = self._made.get(key)
+        if known is None or known[0] != of:
+            row = task_row(self._names, task, asks, parent=parent, working=flows)
+            known = self._made[key] = (of, row)
+        return known[1]
 
     def flow_rows(self) -> list[Row]:
         """Return the rows of the runs of workflows, and of their agents."""
         rows: list[Row] = []
-        for flow in self._facts.flows:
-            if not flow.is_live and flow.stopped is None:
-                if flow.ended + DAY_S <= self._now:
-                    continue
-                self._hold(flow.ended + DAY_S)
+        for flow in self._flows:
             asks = self._by_row.get(workflow_key(self._names.project, flow.id), [])
             questions = [
                 ask
@@ -111,17 +132,22 @@ class _Maker:
                 self._names,
                 flow,
                 longest_waiting([*asks, *questions]),
-                parent=parent if parent in self._shown else "",
+                parent=parent if parent in self._made else "",
             )
         return rows
 
     def _asks_of_task(self, task: TaskFacts) -> list[Ask]:
         """Return the asks of a task, and those of runs of workflows in it that stopped."""
-        found = list(self._by_row.get(self._key_of(task.id), ()))
-        for flow in self._facts.flows:
-            if flow.stopped is not None and flow.task == task.id:
-                found += self._by_row.get(workflow_key(self._names.project, flow.id), ())
-        return longest_waiting(found)
+        found = self._by_row.get(self._key_of(task.id), [])
+        stopped = self._stopped.get(task.id)
+        return longest_waiting([*found, *stopped]) if stopped else found
+
+    def _asking(self, task: TaskFacts) -> Iterable[InboxEntry]:
+        """Return what a task asks. The runs of an agent of a workflow are the workflow's to
+        settle: of these only what the agent waits for counts."""
+        if task.id in self._of_forks:
+            return [entry for entry in task.asks if entry.kind == Waits.AGENT]
+        return task.asks
 
     def _key_of(self, task_id: TaskId) -> str:
         """Return the key of the row of a task; of a fork of a workflow, that of the run."""
@@ -136,13 +162,18 @@ class _Maker:
             entry = entry._replace(task_name=task.name)
         return ask_of(entry, row, question.kind)
 
+    def _is_shown(self, flow: WorkflowFacts) -> bool:
+        """Tell whether a run of a workflow has a row: it goes on, waits, or ended within a day."""
+        return flow.is_live or flow.stopped is not None or self._is_within(flow.ended + DAY_S)
+
     def _is_new(self, task: TaskFacts) -> bool:
         """Tell whether a task was closed within the last day."""
-        until = moment_of(task.work.closed_at or str(task.row["updated_at"])) + DAY_S
+        closed = moment_of(task.work.closed_at or str(task.row["updated_at"]))
+        return self._is_within(closed + DAY_S)
+
+    def _is_within(self, until: float) -> bool:
+        """Tell whether a moment is still to come; then what was made does not hold beyond it."""
         if until <= self._now:
             return False
-        self._hold(until)
-        return True
-
-    def _hold(self, until: float) -> None:
         self.holds_until = min(self.holds_until or until, until)
+        return True

@@ -84,7 +84,9 @@ class TaskFacts(NamedTuple):
         """How many steps an apply would bring; 0 if nothing is left of what they changed."""
         nothing = self.figures is not None and not self.figures.files
         gone = self.workspace is not None and self.workspace.status.value == "removed"
-        return 0 if nothing or gone or self.work.is_in_conflict else self.work.unapplied
+        if nothing or gone or self.work.is_in_conflict or is_fork(self.id):
+            return 0  # a fork is brought back, and not applied
+        return self.work.unapplied
 
     @property
     def asks(self) -> tuple[InboxEntry, ...]:
@@ -96,6 +98,8 @@ class TaskFacts(NamedTuple):
         if not self.is_open:
             return tuple(found)
         found += self.cut_off
+        if is_fork(self.id):
+            return tuple(found)  # its last step is for who made the fork
         is_retried = any(each.run.is_recorded for each in self.live)
         if self.work.ask is not None and not is_retried and not self.cut_off:
             found.append(self.work.ask)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.asking.views import InboxEntry, Waits, entry, step_entry
-from siding.feed.board import TaskCache, read_entry
+from siding.feed.board import TaskCache, TaskRow, read_entry
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
@@ -18,10 +18,18 @@ from siding.record.ledger.store import Ledger
 from siding.record.ledger.unapplied import unapplied
 from siding.record.place.project import Project
 from siding.record.recording.snapshots import TaskSnapshots
+from siding.record.tasks.registry import Workspace
 from siding.record.tasks.task import Task
 
 _OF_PROJECT = ("project", "repo_root", "project_dir")
 _FIGURES = "figures"
+_LATER = ("id", "active", "running", "blocked", "workspace")  # of a row; not recorded
+_NUMBERS = ("steps", "files", "additions", "deletions")
+_RECORDED = {
+    name: int if name in _NUMBERS else list if name in ("tags", "blocked_by") else str
+    for name in TaskRow._fields
+    if name not in _LATER
+}
 
 
 class Figures(NamedTuple):
@@ -60,8 +68,10 @@ class WorkCache(TaskCache):
         super().__init__(project, known=known, more=self._read)
 
     def work(self, task_id: TaskId, found: Mapping[str, Any]) -> TaskWork:
-        """Return the work in an entry. Raises LookupError, TypeError or ValueError for damage."""
-        more = found["more"]
+        """Return the work in an entry. Raises LookupError or TypeError for a damaged one."""
+        more, row = mapping(found["more"]), found["row"]
+        if not all(isinstance(row[name], kind) for name, kind in _RECORDED.items()):
+            raise TypeError(task_id)
         ask = mapping(more.get("ask"))
         return TaskWork(
             closed_at=text(more["closed_at"]),
@@ -102,6 +112,11 @@ class WorkCache(TaskCache):
         """Tell whether a task has a document, readable or not."""
         return os.path.lexists(self.project.task_layout(task_id).task_json)
 
+    def has_changed(self, task_id: TaskId) -> bool:
+        """Tell whether the document or the ledger of a task is another one than was read."""
+        before = self._fresh.get(task_id)
+        return self.entry(task_id) is not before
+
     def forget(self, task_id: TaskId) -> None:
         """Forget a task whose entry is damaged."""
         self._fresh.pop(task_id, None)
@@ -140,14 +155,11 @@ class WorkCache(TaskCache):
 _NOTHING = dict.fromkeys(("title", "detail", "since", "command", "page"), "")
 
 
-def counted(project: Project, task_id: TaskId, since: str, tip: str) -> Figures | None:
+def counted(project: Project, workspace: Workspace, since: str, tip: str) -> Figures | None:
     """Count what a task changed between two snapshots; None if that cannot be told.
 
     Starts git once.
     """
-    workspace = project.workspaces.of_task(task_id)
-    if workspace is None:
-        return None
     try:
         stat = TaskSnapshots(project, workspace).diff_stat(since, tip)
     except SidingError:  # the snapshots are gone; `siding verify` reports that

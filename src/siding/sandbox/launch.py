@@ -137,7 +137,7 @@ def plan_launch(
     make_room_for_sessions(home, agent)
     caches = _caches(recorder, asked, command, engine)
     notes += caches.notes
-    places = _places(recorder, command)
+    places = places_of(project, recorder.root, Path(recorder.workspace.git_dir), command)
     demand = _requirements(project, asked, command, network, git)
     demand = demand._replace(caches=caches.staged, reads_only=reads_only)
     demand, said = _without_secrets(recorder, demand, places, home, engine)
@@ -405,15 +405,16 @@ def _prepare(recorder: "Recorder") -> tuple["PreparedQuarantine", tuple[str, ...
     return prepared, said
 
 
-def _places(recorder: "Recorder", command: Command) -> Places:
-    project, env = recorder.project, command.env
+def places_of(project: Project, root: Path, git_dir: Path, command: Command) -> Places:
+    """Return the directories from which the view of a command in a workspace at `root` is made."""
+    env = command.env
     program = find_program(command.argv, env, command.cwd)
     homes = [env.get("HOME", ""), _home_of_user()]
     main = project.paths.main_worktree
     return Places(
-        workspace=os.path.realpath(recorder.root),
+        workspace=os.path.realpath(root),
         common_dir=os.path.realpath(project.paths.common_dir),
-        git_dir=os.path.realpath(recorder.workspace.git_dir),
+        git_dir=os.path.realpath(git_dir),
         checkout=None if main is None else os.path.realpath(main),
         state=os.path.realpath(project.app.home.root),
         homes=tuple(dict.fromkeys(os.path.realpath(each) for each in homes if each)),
@@ -426,7 +427,7 @@ def _places(recorder: "Recorder", command: Command) -> Places:
         ),
         own=tuple(dict.fromkeys(os.path.realpath(each) for each in _OWN)),
         program=os.path.normpath(program.path) if isinstance(program, Program) else "/bin/sh",
-        names=(homes[0], str(recorder.root), str(command.cwd), str(project.paths.common_dir)),
+        names=(homes[0], str(root), str(command.cwd), str(project.paths.common_dir)),
     )
 
 
@@ -468,4 +469,4 @@ def _named_by_git(home: Path) -> list[str]:
     return [os.path.normpath(file) for file in files if os.path.isfile(file)]
 
 
-__all__ = ["Launched", "engine_here", "plan_launch"]
+__all__ = ["Launched", "engine_here", "places_of", "plan_launch"]

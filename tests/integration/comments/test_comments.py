@@ -85,7 +85,7 @@ def test_what_is_sent_is_the_prompt_of_the_agent_that_runs(desk: Desk, tmp_path:
     prompt, note = said(desk, "send", "c1", "c2", "c1")
     assert prompt.startswith("Review of your change: 2 comments.")
     assert prompt.count(">>> ") == 2
-    assert "no agent with a terminal runs here" in note
+    assert "no agent runs here that could be given it" in note
 
 
 def test_done_twice_and_opened_again(desk: Desk) -> None:

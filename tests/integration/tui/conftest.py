@@ -5,7 +5,7 @@ import pytest
 from prepared import prepared
 
 from ..undo.desk import Desk
-from .task_screens import TaskScreen
+from .task_screen import TaskScreen
 
 
 @pytest.fixture

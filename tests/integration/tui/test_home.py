@@ -3,14 +3,18 @@
 import asyncio
 import json
 import shutil
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import left_to_prove
 from integration.tui.screens import STEADY_S, Hand
 from sandbox import Sandbox
 from siding.feed.model import State
 
+TASKS = 10 if left_to_prove.ALL else 1  # worked from start to apply
 _QUESTION = {
     "task": "choose",
     "source": "the plan",
@@ -28,8 +32,8 @@ _QUESTION = {
 
 
 @pytest.fixture
-def day(tmp_path: Path) -> Sandbox:
-    """Return a home with a task that waits, one that broke, one to apply and one that runs."""
+def day(tmp_path: Path) -> Iterator[Sandbox]:
+    """Yield a home with a task that waits, one that broke, one to apply and two that run."""
     sandbox = Sandbox(tmp_path)
     shop = tmp_path / "shop"
     shutil.copytree(sandbox.repo, shop, symlinks=True)
@@ -38,8 +42,12 @@ def day(tmp_path: Path) -> Sandbox:
     siding("run", "--new", "types", "--", "sh", "-c", "echo typed >> hello.txt")
     siding("run", "--new", "musl", "--", "sh", "-c", "exit 3", status=3)
     siding("run", "--new", "views", "--detach", "--", "sleep", "300", cwd=shop)
+    talk = "while read said; do echo heard $said; done"
+    siding("run", "--new", "talk", "--tty", "--detach", "--", "sh", "-c", talk)
     siding("run", "--new", "limits", "--detach", "--", "sh", "-c", asks, cwd=shop)
-    return sandbox
+    yield sandbox
+    for task, place in (("talk", sandbox.repo), ("views", shop), ("limits", shop)):
+        siding("stop", "--all", "-t", task, cwd=place, status=None)
 
 
 def test_a_day_at_the_screen(day: Sandbox) -> None:
@@ -54,10 +62,14 @@ async def _a_day(day: Sandbox) -> None:
         await _stops(hand)
         await _applies_and_undoes(hand, day)
         await _puts_a_failure_away(hand)
+        await _says_something(hand)
+        await _begins(hand, day)
 
 
 async def _answers(hand: Hand, day: Sandbox) -> None:
+    hand.pressed = 0
     await hand.press("n")
+    assert hand.pressed == 1
     await hand.sees("keep the old signature?")
     await hand.sees("14 callers")
     await asyncio.sleep(STEADY_S)
@@ -101,6 +113,42 @@ async def _applies_and_undoes(hand: Hand, day: Sandbox) -> None:
     await hand.until(lambda: (day.repo / "hello.txt").read_text() == "hello\n", "the undo")
     assert day.git("rev-parse", "main") == before
     await hand.is_in("types", State.READY)
+
+
+async def _says_something(hand: Hand) -> None:
+    await hand.is_in("talk", State.RUNS)
+    await hand.stands_on("talk")
+    hand.pressed = 0
+    await hand.press("f")
+    await hand.type("hello agent")
+    await hand.press("enter")
+    assert hand.pressed == 2  # and the text
+    await hand.sees("sent to")
+    await hand.sees("heard hello agent")  # the pane shows its last lines
+
+
+def _is_ready(hand: Hand, name: str) -> bool:
+    rows = hand.app.feed.rows
+    return any(name in row.what and row.state is State.READY for row in rows)
+
+
+async def _begins(hand: Hand, day: Sandbox) -> None:
+    """Work tasks from their start to their apply by the screen alone."""
+    for number in range(TASKS):
+        name = f"part{number}.txt"
+        hand.pressed = 0
+        await hand.press("N")
+        await hand.type(f"sh -c 'echo made > {name}'")
+        await hand.press("enter")
+        await hand.until(partial(_is_ready, hand, name), f"the change of {name}")
+        row = next(each for each in hand.app.feed.rows if name in each.what)
+        await hand.stands_on(row.name)
+        await hand.press("A")
+        await hand.sees("A again does it")
+        await hand.press("A")
+        await hand.sees("applied to main")
+        assert hand.pressed == 4  # and the command
+        assert (day.repo / name).read_text() == "made\n"
 
 
 async def _puts_a_failure_away(hand: Hand) -> None:

@@ -7,7 +7,7 @@ from siding.faces.tui.places.task.changes import From, Since
 from siding.syncing.sync import SyncRequest, sync
 
 from ..undo.desk import Desk
-from .task_screens import TaskScreen
+from .task_screen import TaskScreen
 
 TEN = "".join(f"line {number}\n" for number in range(1, 31))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.headless.port import AGAIN, HEADLESS, Ask, Level, PromptAgain, Seen
-from siding.agents.hooks import ADAPTER, Moment, Reach, Report
+from siding.agents.hooks import ADAPTER, Moment, Reach, Report, Takes
 from siding.agents.places import GIT_SETTINGS, HOSTS, PLACES, TOOLS
 from siding.agents.settings import SETTINGS
 from siding.agents.start_questions import SAYS
@@ -72,6 +72,7 @@ def hooks(agent: Agent, _samples: Path, scratch: Path) -> None:
         assert read is None or isinstance(read, Report)
     assert "no" in json.dumps(adapter.denied("no")._asdict())
     assert "told" in adapter.informed("told").output
+    assert ("go on" in adapter.goes_on_with("go on").output) or adapter.takes is Takes.NEVER
     assert adapter.continues(argv) is None
     meanwhile = adapter.typed_in(ODD_LINES)
     assert meanwhile is None or not any(meanwhile)

@@ -22,7 +22,6 @@ KNOWN_BY: dict[str, dict[str, str]] = {
         "faces/tui/acts/workflows.py": "what may be done to a run, from the terminal",
         "faces/web/openapi.py": "what may be done to a run",
         "faces/web/rendering.py": "dollars and tokens in words",
-        "feed/destination.py": "whether the run of an address is there",
         "feed/workflow_runs.py": "the runs that are at work",
         "upkeep/stores.py": "damaged runs",
     },

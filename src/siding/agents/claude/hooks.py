@@ -14,7 +14,16 @@ from typing import Any
 from siding.agents.claude import past as claude_past
 from siding.agents.claude.queue import typed_in
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
-from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report, TypedMeanwhile
+from siding.agents.hooks import (
+    PERSON_S,
+    Adapter,
+    Injection,
+    Moment,
+    Reach,
+    Report,
+    Takes,
+    TypedMeanwhile,
+)
 from siding.agents.tool_words import (
     NotUnderstood,
     ToolTable,
@@ -149,6 +158,8 @@ class Claude(Hooked):
 
     It writes its transcript ten times a second, and does not wait for that as a turn ends.
     """
+
+    takes = Takes.AT_END
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         said = super().read(payload)

@@ -14,7 +14,7 @@ from typing import Any
 
 from siding.agents.codex import past as codex_past
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words
-from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
+from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report, Takes
 from siding.agents.tool_words import NotUnderstood, ToolTable, patched, read, typed
 from siding.ground.hashing import sha256_hex
 
@@ -87,6 +87,8 @@ _TRUSTED = "/<session-flags>/config.toml:{}:0:0"  # the first hook of an event a
 
 class Codex(Hooked):
     """The adapter of Codex."""
+
+    takes = Takes.AT_END
 
     def read(self, payload: Mapping[str, Any]) -> Report | None:
         said = super().read(payload)

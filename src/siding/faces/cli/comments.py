@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from siding.comments.comment import Placed
     from siding.record.place.project import Project
 
+_WAYS = {  # how comments reach an agent
+    "typed": "now, typed into its terminal",
+    "at-end": "as its next prompt, when its turn ends",
+    "with-prompt": "with its next prompt",
+}
 _MOST_COPIED = 74_000  # bytes: xterm takes 100,000 characters of base64 in one sequence
 
 
@@ -48,7 +53,13 @@ def _list(arguments: Namespace, context: Context) -> int:
     if arguments.json:
         print_json(context.screen, [_record(each) for each in shown])
         return 0
-    colours = {"stale": "yellow", "addressed": "dim", "draft": "bold", "sent": "green"}
+    colours = {
+        "stale": "yellow",
+        "waiting": "yellow",
+        "addressed": "dim",
+        "draft": "bold",
+        "sent": "green",
+    }
     for number, each in enumerate(shown):
         head, *lines = written(each).split("\n")
         by = f" · by {each.comment.by}" if each.comment.by else ""
@@ -153,6 +164,9 @@ Say that comments are done; an agent that was sent them does so, too. --open tak
 def _send_options(parser: ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="default: all drafts")
     parser.add_argument("--to", metavar="RUN", help="the run (default: the only agent that lives)")
+    parser.add_argument(
+        "-n", "--dry-run", action="store_true", help="only say how they would reach which run"
+    )
     _task_and_json(parser)
 
 
@@ -160,24 +174,37 @@ def _send(arguments: Namespace, context: Context) -> int:
     from siding.comments.comments import send_to_agent
 
     project, screen = _project(context), context.screen
-    sent = send_to_agent(project, arguments.task, arguments.ids, run=arguments.to)
+    sent = send_to_agent(
+        project, arguments.task, arguments.ids, run=arguments.to, only_show=arguments.dry_run
+    )
     what = counted(len(sent.comments), "comment")
     if arguments.json:
         record = {
             "run": None if sent.run is None else sent.run.id,
+            "way": sent.way.value,
             "prompt": sent.prompt,
             "comments": [each.as_record() for each in sent.comments],
         }
         print_json(screen, record)
     elif sent.run is not None:
-        name = sent.run.name or sent.run.id
-        screen.note(f"{what} sent to {inert(name)} · siding attach {inert(name)}", "green")
+        name = inert(sent.run.name or sent.run.id)
+        if arguments.dry_run:
+            screen.note(f"{what} would reach {name} {_WAYS[sent.way.value]}")
+        elif sent.way.value == "typed":
+            screen.note(f"{what} sent to {name} · siding attach {name}", "green")
+        else:
+            waits = "waits" if len(sent.comments) == 1 else "wait"
+            screen.note(f"{what} {waits} for {name}: it gets them {_WAYS[sent.way.value]}", "green")
+    elif arguments.dry_run:
+        screen.note(f"no agent here can be given {what}: the prompt would be printed, and copied")
     else:
         screen.print(sent.prompt)
         copied = (
             " It is on the clipboard, if your terminal allows that." if _copied(sent.prompt) else ""
         )
-        screen.note(f"no agent with a terminal runs here, so this is the prompt for one.{copied}")
+        screen.note(
+            f"no agent runs here that could be given it, so this is the prompt for one.{copied}"
+        )
     return 0
 
 
@@ -185,8 +212,10 @@ SEND = Verb(
     """\
 Give comments to the agent of the task as its next prompt: those that are named, else all drafts.
 
-It is typed into the run of the agent. If none lives that has a terminal, the prompt is printed, and
-copied to the clipboard by terminals that allow it (OSC 52):
+It is typed into the run of the agent. One without a terminal is given it by its hooks: Claude Code
+and Codex go on with it when their turn ends, Gemini CLI gets it with its next prompt. Until the
+agent's transcript shows it, they wait. If none of these lives, the prompt is printed, and copied
+to the clipboard by terminals that allow it (OSC 52):
 
   siding run -- claude -p "$(siding comments send)"
 """,

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context, add_format
@@ -18,7 +18,9 @@ from siding.ground.errors import SidingError, UsageError, counted
 
 if TYPE_CHECKING:
     from siding.asking.views import InboxEntry
+    from siding.effect.effect import Effect
     from siding.feed.inbox import Inbox, InboxReader
+    from siding.feed.model import Ask
     from siding.feed.projects import ProjectRow
     from siding.feed.today import Line, Today
     from siding.record.place.wiring import App
@@ -50,7 +52,7 @@ def _inbox(arguments: Namespace, context: Context) -> int:
     for sentence in inbox.problems:
         context.screen.warn(inert(sentence))
     if arguments.json:
-        print_json(context.screen, [each.as_record() for each in inbox.asks])
+        print_json(context.screen, [_ask_record(context.app, each) for each in inbox.asks])
         return 0
     if inbox.entries:
         _print_inbox(context, inbox.entries)
@@ -80,6 +82,20 @@ def _reader(arguments: Namespace, context: Context) -> InboxReader:
     return InboxReader(context.app, require_project(context.app) if arguments.here else None)
 
 
+def _ask_record(app: App, ask: Ask) -> dict[str, Any]:
+    """Return what waits as JSON, with what the command that it is about would change."""
+    effect = _effect_of(app, ask.entry)
+    return {**ask.as_record(), "effect": None if effect is None else effect.as_record()}
+
+
+def _effect_of(app: App, entry: InboxEntry) -> Effect | None:
+    if not entry.session_id:
+        return None
+    from siding.effect.store import effect_of_entry
+
+    return effect_of_entry(app, entry)
+
+
 def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
     print_table(
         context.screen,
@@ -96,6 +112,17 @@ def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
             for each in entries
         ],
     )
+    _print_effects(context, entries)
+
+
+def _print_effects(context: Context, entries: tuple[InboxEntry, ...]) -> None:
+    """Print what the commands that are asked about would change, a line each."""
+    for each in entries:
+        effect = _effect_of(context.app, each)
+        if effect is not None:
+            old = " (stale)" if effect.state == "stale" else ""
+            said = f"effect of {each.session_id}{old}: {effect.summary}"
+            context.screen.print(f"  {inert(said)}")
 
 
 def _watch_inbox(reader: InboxReader, context: Context, inbox: Inbox) -> None:

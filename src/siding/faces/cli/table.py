@@ -106,6 +106,7 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             "list": ("asking.decisions:LIST", "the decisions that wait"),
             "show": ("asking.decisions:SHOW", "one decision, with what speaks for each option"),
             "answer": ("asking.answer", "answer one in the terminal"),
+            "effect": ("effect:EFFECT", "what the command it is about would change"),
             "cancel": ("asking.decisions:CANCEL", "take a question back"),
             "clean": ("asking.decisions:CLEAN", "move old records to the trash"),
         },
@@ -281,6 +282,7 @@ TERMINAL = "siding.faces.tui.command"  # and at a terminal
 HIDDEN: dict[str, tuple[str, str]] = {
     "__hub": ("feed:HUB", "folds the feed for the screens that are open"),
     "__broker": ("broker:BROKER", "answers what a run asks"),
+    "__effect": ("effect:COUNT", "tries a command that a person is asked about"),
     "__workflow": ("workflows.run:WORK", "works on a run of a workflow"),
     "__report": ("integrating:REPORT", "records what an integrated agent reports"),
     "__notice": ("asking.notice:NOTICE", "tells a person what has ended, after a while"),

@@ -127,6 +127,8 @@ class ProjectLayout(_Layout):
     trash_dir = Below("trash")
     locks_dir = Below("locks")
     decisions_dir = Below("decisions")
+    effects_dir = Below("decisions/effects")  # of the commands that people are asked about
+    trials_dir = Below("trials")  # copies of workspaces in which such commands are tried
     # The turns of integrated agents in checkouts, one directory each.
     checkouts_dir = Below("checkouts")
     workflow_runs_dir = Below("workflow-runs")  # the runs of workflows, one directory each

@@ -103,6 +103,7 @@ class Settings(NamedTuple):
     agents_steps: str = "turn"  # one of STEPS: what of them is a step
     agents_judge: str = "on"  # one of JUDGE: whether their commands are judged before they run
     agents_ask: str = "auto"  # how long they wait for a person: auto, wait, deny or a time
+    agents_effect: bool = True  # what a command would do is shown to who is asked about it
     agents_meter: bool = False  # their requests to models are measured on the wire
     gc_background: bool = False  # whether hosts of long runs start `siding gc`
     gc_older_s: float | None = None  # and with which age; None: without --older

@@ -129,6 +129,7 @@ def _settings_from(layers: "Sequence[Layer]") -> Settings:
         agents_steps=agents.one_of("steps", STEPS, default.agents_steps),
         agents_judge=agents.one_of("judge", JUDGE, default.agents_judge),
         agents_ask=agents.patience("ask", default.agents_ask),
+        agents_effect=agents.flag("effect", default.agents_effect),
         agents_meter=agents.flag("meter", default.agents_meter),
         gc_background=gc_background,
         gc_older_s=gc_older_s,

@@ -102,11 +102,12 @@ def _which(project: Project, named: str | None) -> DecisionView:
 def _from_dialogue(
     context: Context, project: Project, decision: DecisionView
 ) -> list[dict[str, Any]]:
-    from siding.faces.cli.asking.decisions import print_head
+    from siding.faces.cli.asking.decisions import print_effect_of, print_head
 
     if decision.state != "open":
         return []  # `answer` refuses it and names its state
     print_head(context.screen, decision)
+    print_effect_of(context.screen, project, decision)
     return Dialogue(context.screen, project, decision, sys.stdin.readline).hold()
 
 

@@ -99,6 +99,7 @@ def _show(arguments: Namespace, context: Context) -> int:
     print_head(context.screen, decision)
     for item in decision.items:
         print_item(context.screen, project, decision, item)
+    print_effect_of(context.screen, project, decision)
     if decision.state == "open":
         page = page_of(project, decision)
         if page is not None:
@@ -200,6 +201,26 @@ def print_head(screen: Screen, decision: DecisionView) -> None:
         screen.print(f"gate of phase {inert(decision.gate)}: the answer is a person's")
     if decision.reason:
         screen.print(f"because: {inert(decision.reason)}")
+
+
+def print_effect_of(screen: Screen, project: Project, decision: DecisionView) -> None:
+    """Print what the command that a decision is about would change, if it is about one."""
+    from siding.effect.effect import EffectState, lines_of
+    from siding.effect.store import effect_of
+    from siding.faces.cli.telling.effects import print_effect
+
+    effect = effect_of(project, decision.session_id)
+    if effect is None:
+        return
+    screen.print()
+    print_effect(screen, lines_of(effect))
+    more = {
+        EffectState.PENDING: "waits for it, and has the patch",
+        EffectState.STALE: "tries it again, and has the patch",
+    }
+    if effect.patch or effect.state in more:
+        what = more.get(effect.state, "has the patch")
+        screen.note(f"siding decide effect {inert(decision.session_id)} {what}")
 
 
 def print_item(screen: Screen, project: Project, decision: DecisionView, item: ItemView) -> None:

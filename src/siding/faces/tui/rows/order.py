@@ -39,18 +39,15 @@ class Order:
         kept = [key for key in self.shown if key in wanted]
         known = set(kept)
         place = {key: at for at, key in enumerate(kept)}
-        at_cursor = place.get(cursor, -1)
+        at_cursor = place.get(cursor, 0)
         following: dict[str, list[str]] = {}  # new keys by the shown one that they come after
-        before = cursor
+        after: str | None = None  # the row, at the cursor or below, that new keys come after
         for key in keys:
-            if key in known:
-                before = key
-            elif place.get(before, -1) >= at_cursor and self._is_below(key, cursor):
-                following.setdefault(before, []).append(key)
+            if key == cursor or (after is not None and place.get(key, -1) >= at_cursor):
+                after = key
+            elif after is not None and key not in known:
+                following.setdefault(after, []).append(key)
         self.shown = [each for key in kept for each in (key, *following.get(key, ()))]
-
-    def _is_below(self, key: str, cursor: str) -> bool:
-        return self._wanted.index(key) > self._wanted.index(cursor)
 
     def sort(self) -> None:
         """Take the wanted order."""

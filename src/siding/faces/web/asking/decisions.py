@@ -9,6 +9,8 @@ from siding.asking.decisions.record import Via
 from siding.asking.lookup import get, list_decisions, source_of
 from siding.asking.origin import LONGEST_LINE, QuotedSource
 from siding.asking.views import DecisionView, ItemView, as_record
+from siding.effect.effect import lines_of
+from siding.effect.store import effect_of, patch_of
 from siding.faces.web.rendering import Page, escaped
 from siding.faces.web.request import Ask, Fields
 from siding.faces.web.syntax import coloured, markdown
@@ -40,8 +42,18 @@ def one(ask: Ask) -> Page:
         "decision": found,
         "items": [_item(ask, found, each) for each in found.items],
         "is_open": found.state == "open",
+        **_effect(ask, found),
     }
     return Page("decision.html", found.title, values, watch=found.task_id or "*")
+
+
+def _effect(ask: Ask, decision: DecisionView) -> dict[str, Any]:
+    """Return what the command that a decision is about would change, and the patch."""
+    effect = effect_of(ask.project, decision.session_id)
+    if effect is None:
+        return {"effect": None}
+    first, *lines = lines_of(effect)
+    return {"effect": first, "effect_lines": lines, "patch": patch_of(effect)}
 
 
 def _coloured(source: QuotedSource) -> list[str]:
@@ -78,8 +90,10 @@ def listed_json(ask: Ask) -> dict[str, Any]:
 
 
 def one_json(ask: Ask) -> dict[str, Any]:
-    """Return one decision."""
-    return as_record(get(ask.project, ask.words["decision"]))
+    """Return one decision, with what the command that it is about would change."""
+    found = get(ask.project, ask.words["decision"])
+    effect = effect_of(ask.project, found.session_id)
+    return {**as_record(found), "effect": None if effect is None else effect.as_record()}
 
 
 def code(ask: Ask, fields: Fields) -> dict[str, Any]:

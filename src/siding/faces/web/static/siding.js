@@ -49,7 +49,14 @@ async function refresh() {
     const content = piece(await answer.text());
     const [old, fresh] = [main.firstElementChild, content.firstElementChild];
     if (mine !== turn || !old || !fresh || answer.status >= 400) return;
-    if (old.querySelector("[data-keep-form]") && fresh.querySelector("[data-keep-form]")) return;
+    if (old.querySelector("[data-keep-form]") && fresh.querySelector("[data-keep-form]")) {
+      // What somebody is filling in stays as it is; the parts beside it that change are named.
+      for (const part of fresh.querySelectorAll("[data-fresh]")) {
+        const shown = document.getElementById(part.id);
+        if (shown) morph(shown, part);
+      }
+      return;
+    }
     morph(old, fresh);
     shown();
   } catch {

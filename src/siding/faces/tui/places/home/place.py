@@ -57,7 +57,10 @@ class HomePlace(Answering):
         self.line = LinePrompt()
         self.doing = Doing()
         self._peek: Peek | None = None
+        self._peeked: Row | None = None  # the row as it was when it was read
+        self._is_peek_due = False
         self._told: list[Pieces] | None = None  # a plan, or what happened, until the cursor moves
+        self._stood_on = ""  # the key of the row that the pane is about
         self._undoable: Row | None = None  # the task that was applied last, here
 
     def body(self) -> ComposeResult:
@@ -104,6 +107,9 @@ class HomePlace(Answering):
             self._show()
         elif self.is_current:
             self.rows.forget()
+            if self.home.row is not None and self.home.row.run:
+                self._peeked = None  # it may have printed something
+                self._show_pane()
 
     def _is_unseen(self, row: Row) -> bool:
         return self._seen is not None and self._seen.is_unseen(row)
@@ -129,8 +135,9 @@ class HomePlace(Answering):
         if empty or row is None:
             self.pane.show_rows([each for line in empty for each in wrapped(line, width, "text")])
             return
-        if self._peek is None or self._peek.key != row.key:
-            self.set_timer(_PEEK_AFTER_S, partial(self._read_peek, row))
+        if self._peeked != row and not self._is_peek_due:
+            self._is_peek_due = True
+            self.set_timer(_PEEK_AFTER_S, self._read_peek)
         self.pane.show_rows(peek_rows(row, self._peek, width, _PEEK_ROWS))
 
     def _ask_of(self, row: Row) -> Ask | None:
@@ -142,11 +149,13 @@ class HomePlace(Answering):
             return None
         return next((ask for ask in self.home.feed.asks if not ask.row), None)
 
-    def _read_peek(self, row: Row) -> None:
-        if self.home.cursor != row.key or not self.is_attached:
-            return
-        app = self.port.siding
-        self.port.work(lambda: peek_at(app, row), then=self._take_peek)
+    def _read_peek(self) -> None:
+        """Read what the row under the cursor is at."""
+        self._is_peek_due = False
+        app, row = self.port.siding, self.home.row
+        if row is not None and self.is_attached:
+            self._peeked = row
+            self.port.work(partial(peek_at, app, row), then=self._take_peek)
 
     def _take_peek(self, peek: Peek) -> None:
         self._peek = peek
@@ -156,9 +165,10 @@ class HomePlace(Answering):
     def on_scrolled_moved(self, event: Rows.Moved) -> None:
         """Show what the row is at on which the cursor stands now."""
         event.stop()
-        self.doing.forget()
-        self._told = None
-        self._show_pane()
+        if self.home.cursor != self._stood_on:  # else it is only scrolled
+            self._stood_on = self.home.cursor
+            self._told = None
+            self._show_pane()
 
     # Keys.
 
@@ -338,9 +348,14 @@ class HomePlace(Answering):
     def _take_line(self, act: Callable[[str], str]) -> Callable[[str], None]:
         def take(text: str) -> None:
             if text:
-                self.port.work(partial(act, text), then=self.port.say)
+                self.port.work(partial(act, text), then=self._line_taken)
 
         return take
+
+    def _line_taken(self, said: str) -> None:
+        self.port.say(said)
+        self._peeked = None
+        self._show_pane()
 
     def _twice(
         self, act: str, does: str, do: Callable[..., str], rows: Sequence[Row] | None = None

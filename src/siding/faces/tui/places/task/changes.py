@@ -150,16 +150,13 @@ def _attempt(project: Project, task: Task, since: Since) -> Change:
     return Change(since, f"this → attempt {since.first}", before, after, span, parts)
 
 
-def text_of(project: Project, task: Task, part: FilePart, *, old: bool = False) -> list[str] | None:
-    """Return the lines of a file as it is on one side of the change; None if that is unknown.
+def text_of(project: Project, task: Task, part: FilePart, *, old: bool = False) -> str | None:
+    """Return a file as it is on one side of the change; None if that is unknown, or too large.
 
     What no snapshot has yet is read in the workspace, if it is there as the patch says.
     """
     blob = part.old_blob if old else part.new_blob
     text = content_of(project, blob, LARGEST) if blob else None
     if text is None and blob and not old:
-        text = content_now(project, task, part, LARGEST)
-    if text is None:
-        return None
-    lines = text.split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+        return content_now(project, task, part, LARGEST)
+    return text

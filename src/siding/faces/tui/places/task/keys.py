@@ -3,6 +3,7 @@
 from siding.faces.tui.keys import Key
 
 OF_TASK = (
+    Key("answer", ("ctrl+y", "tab"), "give the keys to what asks; then 1 to 9 answer it"),
     Key("apply", ("A",), "apply the change: what it would do is shown first", "apply"),
     Key("undo", ("U",), "take the newest act back", "undo"),
     Key("redo", ("R",), "do again what was taken back"),

@@ -55,7 +55,7 @@ class OutputTab(Tab):
         lines = sum(len(each.lines) for each in self.shown.streams)
         many = counted(lines, "line") if self.shown.streams else "its last screen: a for attach"
         lives = "lives, " if self.shown.lives else ""
-        return f"{inert(self.shown.title.partition(chr(10))[0])}  {lives}{many}"
+        return f"{lives}{many}  {inert(self.shown.title.partition(chr(10))[0])}"
 
     # Reading
 

@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 
+from siding.faces.tui.colours.colours import Colours
 from siding.faces.tui.keys import Key
-from siding.faces.tui.places.task.changes import Since
+from siding.faces.tui.places.task.changes import Since, text_of
 from siding.faces.tui.places.task.comment_acts import CommentActs
 from siding.faces.tui.places.task.keys import OF_PATCH
 from siding.faces.tui.places.task.patch_loading import Loaded, load, load_first
@@ -56,6 +57,8 @@ class PatchTab(CommentActs):
         self._reading = self._again = self._is_read = False
         self._columns = 100
         self.has_range = False
+        self._colours: Colours | None = None
+        self._asked: set[tuple[str, int]] = set()  # files whose colours were asked for
         self.wanted_hunk: tuple[str, int] | None = None  # to go to once its patch is there
 
     def compose(self) -> ComposeResult:
@@ -144,6 +147,10 @@ class PatchTab(CommentActs):
         cursor, place = anchor_of(old, lines.cursor), lines.place
         above = next((y for y in range(lines.size.height) if lines.item_at(y) == lines.cursor), -1)
         top = anchor_of(old, place.item)
+        if source.shape is old.shape:
+            source.colours = old.colours
+        else:
+            self._asked = set()
         self.source = source
         lines.show(source)
         at, first = item_of(cursor, source), item_of(top, source)
@@ -154,6 +161,7 @@ class PatchTab(CommentActs):
             lines.go_to_place(place._replace(item=first))
         self.show_list()
         self.page.told()
+        self.call_after_refresh(self.on_rows_moved)
         if self.wanted_hunk is not None and len(source):
             wanted, self.wanted_hunk = self.wanted_hunk, None
             self.go_to_hunk(*wanted)
@@ -166,6 +174,42 @@ class PatchTab(CommentActs):
         remarks = remarks_of(self.loaded)
         found = entries(self.source, remarks, self.loaded.starts, width=width, look=self.list.look)
         self.list.show(found, hold=False)
+
+    def on_rows_moved(self) -> None:
+        """Ask for the colours of the files that are on the screen."""
+        source, height = self.source, self.lines.size.height
+        if self.loaded is None or not len(source):
+            return
+        first = self.lines.item_at(0)
+        last = self.lines.item_at(max(0, height - 1))
+        items = range(max(0, first), (last if last >= 0 else len(source) - 1) + 1)
+        for file in {source.at(item).file for item in items} - {-1}:
+            key = (source.part(file).new_blob or source.part(file).old_blob, file)
+            if key not in self._asked and not source.part(file).is_binary:
+                self._asked.add(key)
+                self.run_worker(self._colour(file), exclusive=False)
+
+    async def _colour(self, file: int) -> None:
+        """Have both sides of a file coloured, and draw it anew."""
+        opened, source = self.page.opened, self.source
+        part = source.part(file)
+        if self._colours is None:
+            self._colours = Colours(opened.project.app.env)
+        project, task = opened
+        old = await self._colours.find(
+            part.old_blob, part.old_name, lambda: text_of(project, task, part, old=True)
+        )
+        new = await self._colours.find(
+            part.new_blob, part.name, lambda: text_of(project, task, part)
+        )
+        if self.source.shape is source.shape and (old or new):
+            self.source.colours[file] = (old, new)
+            self.lines.coloured()
+
+    async def on_unmount(self) -> None:
+        """End what finds colours."""
+        if self._colours is not None:
+            await self._colours.close()
 
     def changed(self) -> None:
         """Read again what grows while the task goes on."""

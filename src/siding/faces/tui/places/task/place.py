@@ -7,8 +7,10 @@ from textual.app import App, ComposeResult
 from textual.events import Resize
 
 from siding.faces.plans.plan import ActRequest
+from siding.faces.tui.acts import answers
+from siding.faces.tui.cards.answering import Answering
+from siding.faces.tui.cards.card import Wanted
 from siding.faces.tui.keys import Key, KeyTable
-from siding.faces.tui.place import Place
 from siding.faces.tui.places.task.acting import Acting
 from siding.faces.tui.places.task.changes import From, Since
 from siding.faces.tui.places.task.head import Head, name_pieces, tab_pieces
@@ -21,12 +23,16 @@ from siding.faces.tui.places.task.steps_tab import StepsTab
 from siding.faces.tui.places.task.tab import Tab
 from siding.faces.tui.places.task.wider import Wider
 from siding.faces.tui.rows.base import Rows
+from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import Address
-from siding.feed.model import Feed, Row, State
+from siding.feed.model import Ask, AskKind, Feed, Row, State
 from siding.record.place.busy import live_in
 
+# What is answered by a card here; the rest has keys of its own in this place.
+_ANSWERED = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE, AskKind.AGENT)
 
-class TaskPlace(Place):
+
+class TaskPlace(Answering):
     """One task. The address may name a step, whose patch is shown, or a hunk."""
 
     NAME = "task"
@@ -56,6 +62,7 @@ class TaskPlace(Place):
     def body(self) -> ComposeResult:
         yield self.head
         yield from self.tabs.values()
+        yield self.pane
         yield self.sheet
         yield self.typing
 
@@ -121,9 +128,43 @@ class TaskPlace(Place):
         row = next((each for each in feed.rows if (each.project, each.id) == names), None)
         is_new = row is not None and self._row is not None and row != self._row
         self._row = row
+        self._show_ask(feed)
         if is_new and self._opened is not None:
             self._stale |= set(self.tabs)
             self._refresh_tab(changed=True)
+        self.told()
+
+    def _show_ask(self, feed: Feed) -> None:
+        """Show the card of what waits longest here; without one the pane takes no room."""
+        asks = () if self._row is None else self._row.asks
+        open_ones = (each for each in feed.asks if each.id in asks and each.kind in _ANSWERED)
+        ask = next(open_ones, None)
+        self.pane.display = ask is not None
+        if ask is not None:
+            self.offer(ask)
+        else:
+            self.withdraw()
+            self.pane.show_rows([])
+
+    def answer(self, ask: Ask, wanted: Wanted) -> str:
+        """Carry an answer out, in a thread."""
+        return answers.carry_out(self.port.siding, ask, wanted)
+
+    def attach(self, ask: Ask) -> None:
+        """Go to the screen of the agent that asks."""
+        del ask
+        if self._opened is not None:
+            self.act_attach()
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours."""
+        self.head.look = look
+        self.head.refresh()
+        self.sheet.use(look)
+        self.pane.look = look
+        self.pane.refresh()
+        for each in self.tabs.values():
+            each.use(look)
         self.told()
 
     def is_at(self, address: Address) -> bool:

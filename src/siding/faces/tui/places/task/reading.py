@@ -164,7 +164,8 @@ def lines_of_file(opened: Opened, read: PatchRead, file: int) -> list[str]:
             f"the lines of {name} around the change cannot be read",
             hint="the file was changed since, is too large, or its state was freed; r reads again",
         )
-    return found
+    lines = found.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 class Anchor(NamedTuple):

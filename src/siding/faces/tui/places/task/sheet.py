@@ -7,6 +7,7 @@ from textual.widgets import TextArea
 
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.lines import Line, Pieces, rows_of
+from siding.faces.tui.rows.scrolling import MARGIN
 from siding.faces.tui.rows.wrap import height
 from siding.faces.tui.text import Span
 from siding.ground.namedtuples import NamedTuple
@@ -39,7 +40,9 @@ class Sheet(Rows):
         self.lines = list(lines)
         self.cursor = -1
         self.display = True
-        self.styles.height = min(len(lines) + 1, max(6, self.screen.size.height * 6 // 10))
+        columns, rows = self.screen.size
+        wanted = sum(self.measure(item, columns - MARGIN) for item in range(len(self.lines)))
+        self.styles.height = min(wanted + 1, max(6, rows * 6 // 10))
         self.replaced(len(lines))
         first = next((at for at, each in enumerate(self.lines) if each.key), -1)
         self.go_to_row(0)

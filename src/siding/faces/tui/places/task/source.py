@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
+from siding.faces.tui.colours.packed import FileColours
 from siding.faces.tui.places.task.changes import Change, Since
 from siding.faces.tui.rows.patch import PatchRow
 from siding.faces.tui.rows.styles import PLAIN_LOOK, Look
@@ -148,7 +149,8 @@ class PatchSource:
         self.look = look
         self.files = dict(files or {})
         self.texts = dict(texts or {})  # the lines of files that were opened, of their new side
-        self.colours: dict[int, tuple[Sequence[Sequence[StyleSpan]], ...]] = {}  # old, new
+        # of both sides of files: that before the change, and that after it
+        self.colours: dict[int, tuple[FileColours | None, FileColours | None]] = {}
         self._segments: list[Segment] = []
         for number in range(len(self.change.parts)):
             self._segments += self._of_file(number)
@@ -330,7 +332,7 @@ class PatchSource:
         if colours is None:
             return None
         side, line = (colours[1], new) if new is not None else (colours[0], old)
-        return side[line - 1] if line is not None and line <= len(side) else None
+        return None if side is None or line is None else side.line(line)
 
     # Where something is
 

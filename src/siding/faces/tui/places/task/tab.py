@@ -13,6 +13,7 @@ from siding.faces.tui.places.task.reading import Opened
 from siding.faces.tui.places.task.sheet import Choice
 from siding.faces.tui.ports import AppPort
 from siding.faces.tui.rows.base import Rows
+from siding.faces.tui.rows.styles import Look
 
 
 class TaskPage(Protocol):
@@ -102,6 +103,12 @@ class Tab(Container):
 
     def fit(self, columns: int) -> None:
         """Take the present width of the screen."""
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours."""
+        for each in self.children:
+            if isinstance(each, Rows):
+                each.use(look)
 
     def status(self) -> str:
         """Return what the head says of the tab."""

@@ -1,4 +1,4 @@
-"""Acts that need the terminal itself: a command that runs again, and the push of a pull request.
+"""Acts that need the terminal itself: an agent that talks, and the push of a pull request.
 
 The screen is put aside while they work, as for attaching: what runs has the whole terminal.
 """
@@ -22,6 +22,7 @@ from siding.faces.tui.rows.styles import TEXT
 from siding.faces.tui.text import inert
 from siding.ground.errors import SidingError, counted
 from siding.record.recording.held_traps import see
+from siding.running.apart import start_retry
 from siding.running.run import StdinPlan, Terminal
 from siding.undo.retry import PlannedRetry, plan_retry, retry
 
@@ -69,6 +70,14 @@ def run_again(opened: Opened, planned: PlannedRetry, *, force: bool) -> str:
     done = retry(opened.project, planned, terminal, force=force)
     step = f"step {done.step.id}" if done.step is not None else "not recorded"
     return f"{step} · exit {done.exit_code}"
+
+
+def run_apart(opened: Opened, wish: ActRequest) -> str:
+    """Go back and run the command in the background, where it outlives the screen."""
+    project, task = opened
+    options = ["-t", task.id, *(["-f"] if wish.force else []), wish.step]
+    again = ["--", *wish.argv] if wish.argv else []
+    return start_retry(project.app, project.paths.root, [*options, *again])
 
 
 def prepared(opened: Opened) -> PreparedPullRequest:

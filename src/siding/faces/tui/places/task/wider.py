@@ -1,5 +1,6 @@
 """Acts of the task's screen that are more than a plan: pull request, attempts, bisect, a retry."""
 
+from siding.agents.table import talks
 from siding.applying.pull_request import PreparedPullRequest
 from siding.bisect.search import Verdict
 from siding.faces.plans.plan import ActRequest
@@ -14,6 +15,7 @@ from siding.faces.tui.places.task.terminal import (
     prepared,
     push_and_open,
     run_again,
+    run_apart,
 )
 from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.styles import TEXT
@@ -49,11 +51,20 @@ class Wider:
                 lambda: send_again(opened.project, planned, force=wish.force), then=self._sent
             )
             return
+        if not talks(planned.run.argv):
+            self._page.port.say("it runs in the background")
+            self._page.port.work(lambda: run_apart(opened, wish), then=self._begun)
+            return
         title = f"step {planned.step.id} again"
         said = in_terminal(
             self._page.siding_app, title, lambda: run_again(opened, planned, force=wish.force)
         )
         self._page.acted(f"{said}   U takes it back")
+
+    def _begun(self, said: str) -> None:
+        """Show what prints by now; the step is there when it has ended."""
+        self._page.acted(said.partition("\n")[0])
+        self._page.show_output("")
 
     def _sent(self, is_told: bool) -> None:
         self._page.acted("sent" if is_told else "sent; the agent has not begun on it yet")

@@ -1,0 +1,119 @@
+"""A task whose agent asks a person about a command, and what is known of its effect."""
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sandbox import SIDING, Sandbox
+
+from ..broker.inside import until
+from ..broker.test_judged_agents import CLAUDE, call
+
+POLICY = """\
+version: 1
+rules:
+  - {name: ask-me, action: ask, reason: it is asked about, pattern: '^(?!claude)'}
+"""
+
+
+class Bench:
+    """A task with files that git ignores, and a policy that asks about every command."""
+
+    def __init__(self, sandbox: Sandbox, files: int = 30) -> None:
+        self.sandbox = sandbox
+        programs = sandbox.directory / "programs"
+        programs.mkdir()
+        (programs / "claude").write_text(CLAUDE)
+        (programs / "claude").chmod(0o755)
+        sandbox.env["PATH"] = os.pathsep.join([str(programs), sandbox.env["PATH"]])
+        (sandbox.repo / ".gitignore").write_text("build/\n*.log\n")
+        sandbox.git("add", "-A")
+        sandbox.git("commit", "-qm", "ignore")
+        sandbox.siding("task", "start", "effect")
+        (sandbox.repo / ".siding").mkdir(exist_ok=True)
+        (sandbox.repo / ".siding" / "policy.yaml").write_text(POLICY)
+        self.root = sandbox.workspace()
+        for number in range(files):
+            path = self.root / "build" / f"d{number % 3}" / f"{number}.o"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{number}\n")
+
+    @contextmanager
+    def asking(self, command: str, **more: Any) -> Iterator["Question"]:
+        """Have the agent ask whether it may run a command; refuse it after the block."""
+        calls = [call("Bash", {"command": command}, tool_use_id="c1", **more)]
+        run = subprocess.Popen(
+            [*SIDING, "run", "--ask", "wait", "--", "claude"],
+            cwd=self.sandbox.repo,
+            env=self.sandbox.env | {"CALLS": json.dumps(calls)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            until(lambda: self.sandbox.json("decide", "list", "--json"))
+            (decision,) = self.sandbox.json("decide", "list", "--json")
+            yield Question(self, decision["session_id"], run)
+        finally:
+            run.kill()
+            run.communicate()
+
+    def effect(self, command: str) -> dict[str, Any]:
+        """Ask, wait for the effect, refuse; return it."""
+        with self.asking(command) as question:
+            found = question.known()
+            question.answer("refuse")
+        return found
+
+    @property
+    def trials(self) -> Path:
+        return self.sandbox.project / "trials"
+
+
+class Question:
+    """A question that waits."""
+
+    def __init__(self, bench: Bench, session: str, run: "subprocess.Popen[bytes]") -> None:
+        self.bench = bench
+        self.session = session
+        self.run = run
+
+    def effect(self) -> Any:
+        (entry,) = self.bench.sandbox.json("inbox", "--json")
+        return entry["effect"]
+
+    def known(self) -> dict[str, Any]:
+        """Wait until the effect is not pending any more."""
+        until(lambda: (self.effect() or {}).get("state") not in (None, "pending"))
+        found: dict[str, Any] = self.effect()
+        return found
+
+    def answer(self, value: str) -> list[Any]:
+        """Answer; return what the agent was told."""
+        self.bench.sandbox.siding("decide", "answer", self.session, "-c", f"1={value}")
+        output, _ = self.run.communicate(timeout=60)
+        return [json.loads(line) for line in output.splitlines()]
+
+
+def digests(*roots: Path) -> dict[str, str]:
+    """Return what is below: contents, modes, times of change; directories by their entries."""
+    found = {}
+    for root in roots:
+        for path in [root, *sorted(root.rglob("*"))]:
+            seen = path.lstat()
+            data = b""
+            if path.is_symlink():
+                data = os.fsencode(os.readlink(path))
+            elif path.is_file():
+                data = path.read_bytes()
+            told = (seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ino, seen.st_nlink)
+            found[str(path)] = hashlib.sha256(data + repr(told).encode()).hexdigest()
+    return found
+
+
+__all__ = ["Bench", "Question", "digests"]

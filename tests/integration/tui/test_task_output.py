@@ -1,0 +1,75 @@
+"""The tab of the output: of a step, of a run that lives, of a program that draws."""
+
+import asyncio
+
+from ..undo.desk import Desk
+from .task_screen import TaskScreen
+
+
+def test_the_output_of_a_step_its_errors_and_a_search(desk: Desk, screen: TaskScreen) -> None:
+    desk.shell("seq 1 50; echo '\033[31merror: one\033[0m'; seq 51 99; echo FAILED two; seq 3 >&2")
+    desk.shell("true")
+
+    async def work() -> None:
+        async with screen.shown():
+            await screen.press("o")
+            await screen.sees("it printed nothing")
+            await screen.press("h")
+            text = await screen.sees("--- stdout", "104 lines")
+            assert "\x1b" not in text
+            await screen.press("J")
+            assert ">error: one" in await screen.sees("error: one")
+            await screen.press("J")
+            assert ">FAILED two" in await screen.sees("FAILED two")
+            await screen.press("J")
+            await screen.sees("no line further on speaks of an error")
+            await screen.press("slash")
+            await screen.type("77")
+            await screen.sees(">77")
+            await screen.press("l")
+            await screen.sees("it printed nothing")
+            await screen.press("l")
+            await screen.sees("there is no other run on this side")
+
+    asyncio.run(work())
+
+
+def test_a_run_that_lives_is_followed_to_its_end(desk: Desk, screen: TaskScreen) -> None:
+    go, stop = desk.sandbox.directory / "go", desk.sandbox.directory / "stop"
+    wait = "until test -e {}; do sleep 0.02; done"
+    script = f"echo first; {wait.format(go)}; echo second; {wait.format(stop)}; echo third"
+    desk.sandbox.siding("run", "--detach", "-t", desk.task.id, "--", "sh", "-c", script)
+
+    async def work() -> None:
+        async with screen.shown():
+            try:
+                await screen.press("o")
+                await screen.sees("lives, 1 line", "first")
+                go.touch()
+                await screen.sees("second", "lives, 2 lines")
+            finally:
+                go.touch()
+                stop.touch()
+            text = await screen.sees("third")
+            assert "first" in text
+            await screen.gone("lives")
+            await screen.press("s")
+            await screen.sees("0001")
+
+    asyncio.run(work())
+
+
+def test_a_program_that_draws_shows_its_last_screen(desk: Desk, screen: TaskScreen) -> None:
+    draw = "printf '\\033[2J\\033[3;5Hdrawn here\\033[1;1Htop'"
+    desk.sandbox.siding("run", "--detach", "--tty", "-t", desk.task.id, "--", "sh", "-c", draw)
+
+    async def work() -> None:
+        async with screen.shown():
+            await screen.until(desk.steps)
+            await screen.press("o")
+            text = await screen.sees("a for attach", "    drawn here", "top")
+            assert "\x1b" not in text
+            await screen.press("a")
+            await screen.sees("no run lives in this task")
+
+    asyncio.run(work())
