@@ -78,14 +78,15 @@ def _look(world: World) -> Sample:
 def _idle(hub: int) -> tuple[float, str]:
     """Return the memory of the hub, and what it costs while nothing happens."""
     time.sleep(SETTLED_S)
-    faults, spent, begun = _faults(hub), cpu_ms(hub), time.monotonic()
+    faults, spent, begun = awaited_faults(hub), cpu_ms(hub), time.monotonic()
     time.sleep(IDLE_S)
     share = (cpu_ms(hub) - spent) / (time.monotonic() - begun) / 10
-    started = "starts processes" if _faults(hub) != faults else "starts no process"
+    started = "starts processes" if awaited_faults(hub) != faults else "starts no process"
     return memory_of(hub), f"{share:.2f} % of a core and {started}"
 
 
-def _faults(pid: int) -> int:
+def awaited_faults(pid: int) -> int:
+    """Return a count that grows whenever a child of a process ends."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(fields[_CHILDREN_FAULTS])
 

@@ -31,6 +31,7 @@ FIGURES: dict[str, str] = {
     "judging": "benchmarks.judging",
     "viewers": "benchmarks.viewers",
     "feed": "benchmarks.feed",
+    "screen": "benchmarks.screen",
     "wire": "benchmarks.wire",
     "widgets": "benchmarks.widgets",
 }

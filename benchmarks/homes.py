@@ -44,11 +44,12 @@ def make(bench: Bench, *, tasks: int, steps: int, active: int | None = None) -> 
     layout = ProjectLayout(root)
     (real,) = TaskStore(layout).ids()
     with patch.object(os, "fsync"):  # ten thousand flushes are not what is measured
-        _fill(layout, real, tasks=tasks, steps=steps, long=long)
+        fill(layout, real, tasks=tasks, steps=steps, long=long)
     return HomeOfMany(repository=repository, env=env, layout=layout, active=real)
 
 
-def _fill(layout: ProjectLayout, active: TaskId, *, tasks: int, steps: int, long: int) -> None:
+def fill(layout: ProjectLayout, active: TaskId, *, tasks: int, steps: int, long: int) -> None:
+    """Write tasks and steps after the pattern of a real task."""
     pattern = json.loads(layout.task(active).ledger_jsonl.read_text(encoding="utf-8"))
     _append(layout, active, pattern, first=2, count=long - 1)
     others = tasks - 1

@@ -17,6 +17,7 @@ from textual.events import AppBlur, AppFocus, Event, InputEvent, Paste
 from textual.events import Key as KeyEvent
 from textual.screen import Screen
 
+from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.first import First, Found, installed, is_first, remember
@@ -79,6 +80,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         options: Options = _USUAL,
     ) -> None:
         super().__init__(driver_class=SidingDriver, ansi_color=True)
+        if options.look.is_ascii:
+            self._filters.append(OnlyAscii())
         self.siding = siding._replace(tell=self._tell, warn=self._warn, choose=None)
         self.feed = _NOTHING
         self.look = options.look

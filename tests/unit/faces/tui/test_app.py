@@ -3,8 +3,14 @@
 import asyncio
 from pathlib import Path
 
+from textual.events import AppBlur
+
+from siding.faces.tui.app import Options, SidingApp
+from siding.faces.tui.places.home.place import HomePlace
+from siding.faces.tui.rows.styles import Look, Palette
 from siding.feed.model import Change, State
 from siding.ground.errors import UsageError
+from siding.record.place.wiring import open_app
 from unit.faces.tui.apps import GivenSource, SomePlace, app_in, feed, row, screen_text
 
 
@@ -38,9 +44,6 @@ def test_the_feed_reaches_the_place_on_top_and_eyes_reach_the_feed(tmp_path: Pat
                 await asyncio.sleep(0.01)
             assert [each.key for each in place.feeds[-1].rows] == ["a", "b"]
             assert place.foot.status == "1 wait, 1 run"
-            app.app_focus = True
-            from textual.events import AppBlur
-
             app.post_message(AppBlur())
             await pilot.pause()
             assert source.shown[-1] == (frozenset(), False)
@@ -68,3 +71,24 @@ def test_an_act_that_fails_says_what_and_what_to_do(tmp_path: Path) -> None:
             assert place.foot.said == ""
 
     asyncio.run(go())
+
+
+def test_without_unicode_every_character_is_ascii_and_no_column_moves(tmp_path: Path) -> None:
+    wide = row("b")._replace(name="größe 漢字 · …")
+
+    async def at(columns: int) -> str:
+        siding = open_app(env={"SIDING_HOME": str(tmp_path)}, cwd=tmp_path)
+        options = Options(look=Look(Palette.SIXTEEN, is_ascii=True))
+        source = GivenSource()
+        app = SidingApp(siding, begin=HomePlace, source=lambda: source, options=options)
+        async with app.run_test(size=(columns, 24)) as pilot:
+            source.given.put(feed(row("a", State.WAITS), wide))
+            while not app.feed.rows:
+                await asyncio.sleep(0.01)
+            await pilot.pause()
+            return "\n".join(screen_text(app))
+
+    for columns in (60, 300):
+        text = asyncio.run(at(columns))
+        assert "gr??e ????" in text
+        assert text.isascii(), sorted(set(text) - set(map(chr, range(128))))

@@ -121,10 +121,10 @@ def chosen_of(item: ItemView, typed: str) -> str | list[str] | None:
     numbers = text.replace(",", " ").split()
     if not all(each.isdecimal() and 1 <= int(each) <= len(item.options) for each in numbers):
         return None
-    values = [item.options[int(each) - 1].value for each in numbers]
+    values = list(dict.fromkeys(item.options[int(each) - 1].value for each in numbers))
     if item.kind == "single":
-        return values[0] if len(values) == 1 else None
-    return values if item.least <= len(set(values)) <= item.most else None
+        return values[0] if len(numbers) == 1 else None
+    return values if item.least <= len(values) <= item.most else None
 
 
 def asks_of(feed: Feed, row: Row) -> list[Ask]:

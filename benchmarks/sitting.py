@@ -1,0 +1,80 @@
+"""A person at a terminal, for measuring: a program on a pseudo-terminal, watched with a clock."""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Self
+
+ROWS, COLUMNS = 30, 100
+_LONGEST_S = 60
+
+
+class Sitting:
+    """Runs a program with a terminal of its own. A context manager, which ends it."""
+
+    def __init__(self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.seen = b""
+        self.begun = perf_counter_ns()
+        self.process = subprocess.Popen(
+            list(argv),
+            cwd=cwd,
+            env={**env, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"},
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            while self._read():
+                pass
+            self.process.wait(timeout=_LONGEST_S)
+        finally:
+            os.close(self._master)
+
+    def until(self, text: bytes) -> int:
+        """Watch until `text` was shown; return the moment in nanoseconds."""
+        while text not in self.seen:
+            if not self._read():
+                raise RuntimeError(f"{text!r} was not shown: {self.seen[-2000:]!r}")
+        return perf_counter_ns()
+
+    def timed_key(self, key: bytes, shows: bytes) -> float:
+        """Press a key; return how many milliseconds later the screen shows what comes of it."""
+        self.seen = b""
+        begun = perf_counter_ns()
+        os.write(self._master, key)
+        return (self.until(shows) - begun) / 1e6
+
+    def watch(self, seconds: float) -> None:
+        """Take what is shown meanwhile."""
+        end = perf_counter_ns() + int(seconds * 1e9)
+        while (left := (end - perf_counter_ns()) / 1e9) > 0:
+            if select.select([self._master], [], [], left)[0]:
+                self.seen = os.read(self._master, 1 << 16)
+
+    def _read(self) -> bool:
+        if not select.select([self._master], [], [], _LONGEST_S)[0]:
+            return False
+        try:
+            data = os.read(self._master, 1 << 16)
+        except OSError:
+            return False
+        self.seen += data
+        return bool(data)
