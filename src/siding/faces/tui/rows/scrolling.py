@@ -440,8 +440,10 @@ class Scrolled(ScrollView, can_focus=True):
         """Return the strips of the rows on the screen, as they were drawn before if possible.
 
         Textual's own way from `render_line` to a strip with the styles of CSS costs half of a
-        frame. This widget has no border and no padding, so it is left out.
+        frame. Without border and padding it adds nothing, so it is left out.
         """
+        if self.gutter:
+            return super().render_lines(crop)
         self._fit()
         self._draw_with()
         strips = list(self._strips(self.top_row + crop.y, crop.height))
@@ -454,6 +456,7 @@ class Scrolled(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return one row of the screen, with what the mouse has to know to select text."""
+        self._fit()
         self._draw_with()
         (strip,) = self._strips(self.top_row + y, 1)
         return strip.apply_offsets(0, self.top_row + y)
