@@ -75,13 +75,14 @@ class Drawing:
             text, name = each, its
         used += cells(text)
         rest = self._width - used
-        filled = name if name in _FILL else TEXT
+        below = name.partition("+")[0]
+        filled = below if below in _FILL else TEXT
         if rest > 0 and filled == name:
             text += " " * rest
         if text:
             segments.append(Segment(text, styles[name]))
         if rest > 0 and filled != name:
-            segments.append(Segment(" " * rest, styles[TEXT]))
+            segments.append(Segment(" " * rest, styles[filled]))
         made = Strip(segments, max(used, self._width))
         return self._filtered(made.adjust_cell_length(self._width))
 

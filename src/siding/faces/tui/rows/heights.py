@@ -83,15 +83,21 @@ class Heights:
             self._exact.append(0)
             count -= added
 
-    def insert(self, item: int, heights: Iterable[int]) -> None:
-        """Add items before `item`, which may be the end."""
+    def insert(self, item: int, heights: Iterable[int], *, is_exact: bool = True) -> None:
+        """Add items before `item`, which may be the end. They may be estimates."""
         added = array("I", heights)
         if item == len(self):
+            first = len(self._chunks)
             for height in added:
                 self.append(height)
+            if not is_exact and added:
+                for chunk in range(max(0, first - 1), len(self._chunks)):
+                    self._exact[chunk] = 0
             return
         chunk, place = self._place(item)
         whole = self._chunks[chunk][:place] + added + self._chunks[chunk][place:]
+        if not is_exact:
+            self._exact[chunk] = 0
         self._replace(chunk, whole)
 
     def remove(self, item: int, count: int) -> None:
@@ -114,7 +120,8 @@ class Heights:
 
     def clear(self) -> None:
         """Take all items away."""
-        self.__init__()  # type: ignore[misc]
+        del self._chunks[:], self._sums[:], self._exact[:], self._firsts[1:], self._tops[1:]
+        self._known = 0
 
     def find(self, row: int) -> Found:
         """Return the item at a row; the last shown one for rows beyond the end, (0, 0) if none."""
@@ -157,6 +164,11 @@ class Heights:
     def is_exact(self, chunk: int) -> bool:
         """Tell whether the heights of a chunk were measured at the present width."""
         return bool(self._exact[chunk])
+
+    @property
+    def are_exact(self) -> bool:
+        """Tell whether all heights were measured."""
+        return 0 not in self._exact
 
     def measured(self, chunk: int, heights: Sequence[int]) -> None:
         """Keep the exact heights of a chunk."""

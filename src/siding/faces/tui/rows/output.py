@@ -18,6 +18,7 @@ from siding.ground.sgr import Style, styled
 WINDOW = 1 << 16  # bytes
 _KEPT_WINDOWS = 8
 _LONGEST_LINE = 16_000  # characters that are drawn of a line
+_LONGEST_TAIL = 1 << 20  # bytes without an end of a line that are kept
 _TOKEN = re.compile(
     r"(?P<sgr>\x1b\[[0-9;:]*m)"
     r"|(?P<gone>\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
@@ -95,18 +96,24 @@ class FileLines:
         return len(self) - before
 
     def _take(self, data: bytes) -> None:
-        last = data.rfind(b"\n")
-        if last < 0:
+        last = data.rfind(b"\n") + 1
+        if last:
+            self._close(self._tail + data[:last])
+            self._tail = data[last:]
+        else:
             self._tail += data
-            return
-        whole = self._tail + data[: last + 1]
+            if len(self._tail) >= _LONGEST_TAIL:  # it goes on in the next line
+                self._close(self._tail)
+                self._tail = b""
+
+    def _close(self, whole: bytes) -> None:
+        """Make a window of bytes that end a line."""
         self._offsets.append(self._end)
         self._firsts.append(self._count)
         self._styles.append(self._style)
         self._style = _style_after(self._style, whole)
         self._end += len(whole)
-        self._count += whole.count(b"\n")
-        self._tail = data[last + 1 :]
+        self._count += whole.count(b"\n") + (not whole.endswith(b"\n"))
 
     def line(self, number: int) -> Line:
         """Return a line; the last one may be unfinished."""

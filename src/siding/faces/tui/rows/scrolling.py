@@ -28,6 +28,7 @@ from siding.faces.tui.rows.styles import PLAIN_LOOK, Look
 from siding.ground.namedtuples import NamedTuple
 
 _NOW_S, _SLICE_S = 0.008, 0.005
+_MANY = 2_000  # items whose heights are estimated when they come at once
 _MOST_MEASURED = 400_000  # items; the heights of the others stay estimates until they are seen
 MARGIN = 1  # the column of marks: cursor, range
 
@@ -146,7 +147,8 @@ class Scrolled(ScrollView, can_focus=True):
         """Take `count` items in that the subclass has added at the end."""
         before = self._heights.total
         first = len(self._heights)
-        if self._cols <= 0 or count > 2_000:
+        self._drop(first, count)
+        if self._cols <= 0 or count > _MANY:
             self._heights.extend(count)
             self._measure_soon()
         else:
@@ -159,11 +161,28 @@ class Scrolled(ScrollView, can_focus=True):
         if item >= len(self._heights):
             self.appended(count)
             return
-        self._heights.insert(item, [0] * count)
-        for each in range(item, item + count):
-            self._heights.set(each, self.measure(each, self._cols) if self._cols > 0 else 1)
+        self._drop(item, count)
+        self._insert(item, count)
         self._shift(item, count)
         self._settle()
+
+    def _insert(self, item: int, count: int) -> None:
+        """Measure items that are there now; many are estimated, and measured soon."""
+        if self._cols <= 0 or count > _MANY:
+            self._heights.insert(item, [1] * count, is_exact=False)
+            self._measure_soon()
+        else:
+            width = self._cols
+            added = [self.measure(each, width) for each in range(item, item + count)]
+            self._heights.insert(item, added)
+
+    def _drop(self, item: int, count: int) -> None:
+        """Let the strips of items go: another item had their keys before."""
+        if count > _MANY:
+            self._drawing.forget()
+        else:
+            for each in range(item, item + count):
+                self._drawing.drop(self.key_of(each))
 
     def removed(self, item: int, count: int = 1) -> None:
         """Let `count` items go, from `item` on."""
@@ -174,12 +193,21 @@ class Scrolled(ScrollView, can_focus=True):
     def changed(self, item: int, count: int = 1) -> None:
         """Draw items anew that look different now, or have another height."""
         before = self._heights.total
-        for each in range(item, item + count):
-            self._drawing.drop(self.key_of(each))
-            if self._cols > 0:
+        self._drop(item, count)
+        if count > _MANY:
+            self._heights.remove(item, count)
+            self._insert(item, count)
+        elif self._cols > 0:
+            for each in range(item, item + count):
                 self._heights.set(each, self.measure(each, self._cols))
         grown = self._heights.total - before
         self._came(grown if item + count >= self.count else 0)
+
+    def hidden(self, item: int, count: int) -> None:
+        """Take items from the screen that are folded now; those beyond the end are new."""
+        self._heights.remove(item, min(count, len(self._heights) - item))
+        self._heights.insert(item, [0] * count)
+        self._settle()
 
     def replaced(self, count: int) -> None:
         """Take `count` items in place of all. Cursor and place stay by their numbers."""
@@ -378,18 +406,20 @@ class Scrolled(ScrollView, can_focus=True):
     async def _measure_rest(self) -> None:
         """Measure all other items, a slice at a time; begin again when the width changes."""
         generation, done = -1, 0
-        while self.is_attached and done < _MOST_MEASURED:
+        while self.is_attached and self._cols > 0 and done < _MOST_MEASURED:
             if generation != self._generation:
                 generation, chunks = self._generation, self._chunks_from_here()
             end = perf_counter() + _SLICE_S
             for chunk in chunks:
-                if chunk < self._heights.chunks and self._cols > 0:
+                if chunk < self._heights.chunks:
                     self._measure_chunk(chunk)
                     done += len(self._heights.items(chunk))
                 if perf_counter() > end:
                     break
             else:
-                break
+                if self._heights.are_exact:
+                    break
+                generation = -1  # some came, or went, meanwhile
             self._settle()
             await asyncio.sleep(0.001)
         self._settle()
@@ -410,8 +440,10 @@ class Scrolled(ScrollView, can_focus=True):
         """Return the strips of the rows on the screen, as they were drawn before if possible.
 
         Textual's own way from `render_line` to a strip with the styles of CSS costs half of a
-        frame. This widget has no border and no padding, so it is left out.
+        frame. Without border and padding it adds nothing, so it is left out.
         """
+        if self.gutter:
+            return super().render_lines(crop)
         self._fit()
         self._draw_with()
         strips = list(self._strips(self.top_row + crop.y, crop.height))
@@ -424,6 +456,7 @@ class Scrolled(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Return one row of the screen, with what the mouse has to know to select text."""
+        self._fit()
         self._draw_with()
         (strip,) = self._strips(self.top_row + y, 1)
         return strip.apply_offsets(0, self.top_row + y)

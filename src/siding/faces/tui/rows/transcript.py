@@ -124,7 +124,10 @@ class Transcript(Rows):
             self._by_key[key] = len(self._parts)
             self._firsts.append(self.count)
             self._parts.append(shown)
-            self.appended(shown.count)
+            is_folded = isinstance(part, Tool) and key not in self._unfolded
+            self.appended(shown.head if is_folded else shown.count)
+            if is_folded:
+                self.hidden(self.count, shown.count - shown.head)
             return
         old = self._parts[number]
         shown.version = old.version + 1
@@ -178,6 +181,7 @@ class Transcript(Rows):
     def clear(self) -> None:
         """Take all parts away."""
         self._parts, self._by_key, self._firsts = [], {}, []
+        self._unfolded.clear()
         self.following = True
         self.replaced(0)
 
@@ -223,7 +227,12 @@ class Transcript(Rows):
             shown = self._parts[number]
             if isinstance(shown.part, Tool) and (key in self._unfolded) is is_folded:
                 (self._unfolded.discard if is_folded else self._unfolded.add)(key)
-                self.changed(self._firsts[number], shown.count)
+                first, rest = self._firsts[number] + shown.head, shown.count - shown.head
+                self.changed(self._firsts[number])
+                if is_folded:
+                    self.hidden(first, rest)
+                else:
+                    self.changed(first, rest)
 
     def fold_all(self, is_folded: bool, *, name: str = "") -> None:
         """Fold or unfold all tools, or those of one name."""

@@ -27,10 +27,13 @@ class Model(RuleBasedStateMachine):
         self.heights.extend(count, 2)
         self.plain.extend([2] * count)
 
-    @rule(data=st.data(), added=st.lists(HEIGHT, max_size=CHUNK + 3))
-    def insert(self, data: st.DataObject, added: list[int]) -> None:
+    @rule(data=st.data(), added=st.lists(HEIGHT, max_size=CHUNK + 3), is_exact=st.booleans())
+    def insert(self, data: st.DataObject, added: list[int], is_exact: bool) -> None:
         at = data.draw(st.integers(0, len(self.plain)))
-        self.heights.insert(at, added)
+        self.heights.insert(at, added, is_exact=is_exact)
+        if added and not is_exact:
+            assert not self.heights.is_exact(self.heights.chunk_of(at))
+            assert not self.heights.are_exact
         self.plain[at:at] = added
 
     @precondition(lambda self: self.plain)

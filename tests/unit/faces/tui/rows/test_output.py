@@ -104,12 +104,13 @@ def test_a_large_file_is_read_by_windows(tmp_path: Path) -> None:
 
 
 def test_a_line_without_an_end_is_bounded() -> None:
-    data = b"x" * (5 * WINDOW)
+    data = b"x" * (40 * WINDOW) + b"\nlast\n"
     lines = FileLines(lambda offset, size: data[offset : offset + size])
     lines.look()
-    assert len(lines) == 1
+    assert [len(lines.line(at).text) < WINDOW for at in range(len(lines))] == [True] * 4
     assert lines.line(0).text.endswith("more characters")
-    assert len(lines.line(0).text) < WINDOW
+    assert lines.line(3).text == "last"
+    assert not lines._tail
 
 
 def test_lines_in_memory_are_told_when_they_are_looked_for() -> None:

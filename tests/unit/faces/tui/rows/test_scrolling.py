@@ -239,3 +239,15 @@ def test_text_is_selected_with_the_mouse() -> None:
         assert screen.pilot.app.screen.get_selected_text() == "line 2\nline 3"
 
     on_screen(view, act)
+
+
+def test_a_widget_with_padding_is_drawn_inside_it() -> None:
+    view = filled(30)
+    view.styles.padding = (1, 2)
+
+    async def act(screen: Screen) -> None:
+        view.go_to_row(0)
+        shown = await screen.rows()
+        assert shown == ["", *(f"   line {number}" for number in range(8)), ""]
+
+    on_screen(view, act)

@@ -192,6 +192,40 @@ def test_rows_that_come_and_go_leave_the_rest_where_it_is() -> None:
     on_screen(view, act)
 
 
+def test_an_added_line_is_filled_to_the_end_of_its_row() -> None:
+    view = PatchView([PatchRow("add", None, 1, "x = 'y'", [Span(4, 7, "c-string")])])
+
+    async def act(screen: Screen) -> None:
+        await screen.rows()
+        *_, last = view.render_line(0)
+        assert last.text.isspace()
+        assert last.style is not None
+        assert last.style.bgcolor == Styles(view.look.palette)["added"].bgcolor
+
+    on_screen(view, act)
+
+
+def test_very_many_lines_are_opened_and_folded_at_once() -> None:
+    data = b"line of it\n" * 40_000
+    lines = FileLines(lambda offset, size: data[offset : offset + size])
+    lines.look()
+    view = Transcript()
+
+    async def act(screen: Screen) -> None:
+        view.put("t", Tool("Bash", "make", output=lines))
+        view.put("n", Note("after"))
+        assert (await screen.rows())[:3] == [" ▸ ✓ Bash   make", " after", ""]
+        view.toggle("t")
+        assert view.rows_total == 40_002
+        view.go_to_item(20_000)
+        assert set(await screen.rows()) == {" " * 14 + "line of it"}
+        view.toggle("t")
+        assert view.rows_total == 2
+        assert (await screen.rows())[:3] == [" ▸ ✓ Bash   make", " after", ""]
+
+    on_screen(view, act)
+
+
 def test_words_that_changed() -> None:
     old, new = "def f(self, x):", "def f(self, y, z=1):"
     removed, added = changed_words(old, new)
