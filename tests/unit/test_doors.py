@@ -49,6 +49,7 @@ DOORS = {
     "feed/agent_waits.py": "the emulator and the way to a host, until an agent may ask",
     "feed/project_fold.py": "the states of workflows, where there are runs of any",
     "feed/board.py": "the workspace and the ports of a task, for the one that is shown",
+    "faces/cli/telling/whole_feed.py": "the hub and the fold, for the status of one task",
     "faces/cli/telling/beside.py": "what ends runs and workflows, for those who ask for it",
     "usage/prices.py": "genai-prices with pydantic, an extra: 0.2 s; yaml",
     "agents/opencode/counting.py": "urllib.parse, where there is no database",

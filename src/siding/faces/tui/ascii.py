@@ -11,19 +11,19 @@ from textual.filter import LineFilter
 # What stands for characters of our own; each as wide as what it replaces.
 _INSTEAD = str.maketrans(
     {
-        **dict.fromkeys("─━┄┈╌═–—−", "-"),
+        **dict.fromkeys("─━┄┈╌═\u2013—\u2212", "-"),
         **dict.fromkeys("│┃┆╎║", "|"),
         **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼", "+"),
         **dict.fromkeys("•●○◆◇■□", "o"),
-        **dict.fromkeys("›▸▶→", ">"),
-        **dict.fromkeys("‹◀←↺", "<"),
+        **dict.fromkeys("\u203a▸▶→", ">"),
+        **dict.fromkeys("\u2039◀←↺", "<"),
         **dict.fromkeys("▾▼↓", "v"),
         **dict.fromkeys("▲↑", "^"),
         "·": "-",
         "…": "~",
         "✓": "v",
         "✗": "x",
-        "×": "x",
+        "\u00d7": "x",
         "\u00a0": " ",
     }
 )
