@@ -113,7 +113,10 @@ def _count(arguments: Namespace, context: Context) -> int:
     from siding.effect.count import Asked, count, workspace_of
     from siding.record.place.project import require_project
 
-    told = json.loads(sys.stdin.buffer.readline(_LONGEST))
+    said = sys.stdin.buffer.readline(_LONGEST)
+    if not said.endswith(b"\n"):
+        return 1  # whoever began this has died before it said what to try
+    told = json.loads(said)
     project = require_project(context.app)
     workspace = workspace_of(project, arguments.task)
     if workspace is None:
