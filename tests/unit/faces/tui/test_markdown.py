@@ -112,6 +112,11 @@ def test_a_line_of_code_is_final_when_it_ends_and_is_given_once() -> None:
     assert [each.text for each in splitter.end()] == ["y"]
 
 
+def test_code_keeps_its_indent_and_loses_a_carriage_return() -> None:
+    assert [each.text for each in split("```\r\n    x  \r\n```\r\n")] == ["", "    x  ", ""]
+    assert split("para\r\n\r\nnext\r\n")[0].text == "para"
+
+
 def test_a_list_that_never_ends_is_not_read_again_and_again() -> None:
     splitter = Splitter()
     longest = 0

@@ -103,6 +103,14 @@ def test_a_large_file_is_read_by_windows(tmp_path: Path) -> None:
     assert lines.look() == 0
 
 
+def test_a_colour_goes_on_over_windows() -> None:
+    data = b"\x1b[31mred from here\n" + b"still\n" * 30_000 + b"\x1b[0mno more\n" + b"x\n" * 50_000
+    lines = FileLines(lambda offset, size: data[offset : offset + size])
+    lines.look()
+    assert [span.style for span in lines.line(29_000).spans] == ["sgr:1::"]
+    assert not lines.line(70_000).spans
+
+
 def test_a_line_without_an_end_is_bounded() -> None:
     data = b"x" * (40 * WINDOW) + b"\nlast\n"
     lines = FileLines(lambda offset, size: data[offset : offset + size])

@@ -2,11 +2,12 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from siding.faces.tui.rows.lines import fitted, hits, line_of, overlay, rows_of
+from siding.faces.tui.rows.lines import Line, fitted, hits, line_of, overlay, rows_of
 from siding.faces.tui.rows.wrap import height, wrap
 from siding.faces.tui.text import Span, cells, cut, fit, inert, isolated
 
@@ -28,6 +29,49 @@ def test_rows_are_no_wider_than_the_screen_and_lose_nothing(text: str, width: in
     gaps.append(text[parts[-1].end :])
     assert set(gaps) <= {"", " "}
     assert height(text, width) == len(parts)
+
+
+HARD = [
+    "日本語のテキスト is mixed with 日本 words-and-dashes  and é\u0301 marks",
+    "    indented code = call(argument, другой)  # 한국어 comment",
+    "a " * 20 + "日 " * 20,
+    "\u0301 b\u0301 " * 12,
+    "👩\u200d💻 ❤\ufe0f x" * 6,
+    "שלום עולם abc " * 4,
+    "x" * 50 + " " + "y" * 50,
+    " " * 40,
+    "",
+]
+
+
+@pytest.mark.parametrize("text", HARD)
+def test_hard_texts_keep_the_laws_at_every_width(text: str) -> None:
+    spans = [Span(at, at + 3, "xy"[at % 2]) for at in range(0, len(text) - 3, 5)]
+    for width in range(2, 60):
+        parts = wrap(text, width)
+        assert all(cell_len(text[start:end]) <= width for start, end in parts)
+        gaps = {text[a.end : b.start] for a, b in pairwise(parts)} | {text[parts[-1].end :]}
+        assert gaps <= {"", " "}
+        assert len(parts) <= 1 + sum(1 + cell_len(word) * 2 // width for word in text.split(" "))
+        styles = [
+            style
+            for row in rows_of(Line(text, spans), width)
+            for piece, style in row
+            for letter in piece
+            if letter not in "\u2068\u2069"
+        ]
+        wanted = ["text"] * len(text)
+        for start, end, style in spans:
+            wanted[start:end] = [style] * (end - start)
+        assert styles == [wanted[at] for start, end in parts for at in range(start, end)]
+
+
+def test_each_row_with_right_to_left_text_is_isolated() -> None:
+    plain, mixed = rows_of(Line("abcdef אבגד"), 7)
+    assert plain == [("abcdef", "text")]
+    assert mixed == [("\u2068אבגד\u2069", "text")]
+    (row,) = rows_of(Line("abc אבגד", [Span(4, 6, "x")]), 20)
+    assert row == [("\u2068abc ", "text"), ("אב", "x"), ("גד\u2069", "text")]
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=8), min_size=1).map(" ".join), WIDTH)
