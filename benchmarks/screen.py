@@ -19,7 +19,7 @@ PAINT_MS, KEY_MS = 400, 50
 PROJECTS, TASKS, STEPS = 10, 30, 60  # of each: 300 tasks in all
 RUNS, LINES_A_SECOND = 10, 200
 _SCREEN = b"\x1b[?1003h"  # the screen itself: before it, what was drawn by hand
-_FED = b" rest "  # the counts in its first line
+_FED = f"{PROJECTS * TASKS} rest".encode()  # in its first line
 _SETTLED_S, _IDLE_S = 5, 20
 _PRINTS = f"""
 import time
