@@ -19,7 +19,7 @@ PAINT_MS, KEY_MS = 400, 50
 PROJECTS, TASKS, STEPS = 10, 30, 60  # of each: 300 tasks in all
 RUNS, LINES_A_SECOND = 10, 200
 _SCREEN = b"\x1b[?1003h"  # the screen itself: before it, what was drawn by hand
-_FED = b" rest "  # the counts in its first line
+_FED = f"{PROJECTS * TASKS} rest".encode()  # in its first line
 _SETTLED_S, _IDLE_S = 5, 20
 _PRINTS = f"""
 import time
@@ -48,7 +48,9 @@ def _measure(bench: Bench) -> Iterator[Row]:
     yield Row("key", "a key, nothing runs", 1, quiet, quiet, "itself", KEY_MS, Goal.P95, idle)
     _start_runs(bench, repository, env)
     busy = _keys(bench, repository, env)
-    bench.run([bench.siding, "stop", "--all", "--now"], cwd=repository, env=env)
+    for run in _running(bench, repository, env):
+        words: list[str | Path] = [bench.siding, "stop", run["run"], "-t", run["task"], "--now"]
+        bench.run(words, cwd=repository, env=env)
     case = f"a key, {RUNS} runs that print {LINES_A_SECOND} lines a second"
     yield Row("key", case, RUNS, busy, quiet, "nothing runs", KEY_MS, Goal.P95)
 
@@ -128,10 +130,16 @@ def _start_runs(bench: Bench, repository: Path, env: dict[str, str]) -> None:
         bench.run(argv, cwd=repository, env=env)
     end = time.monotonic() + 30
     while time.monotonic() < end:
-        said = bench.run([bench.siding, "runs", "--json"], cwd=repository, env=env)
-        if len(json.loads(said)) >= RUNS:
+        if len(_running(bench, repository, env)) >= RUNS:
             return
     raise RuntimeError("the runs did not start")
+
+
+def _running(bench: Bench, repository: Path, env: dict[str, str]) -> list[dict[str, str]]:
+    said = bench.run([bench.siding, "runs", "--json"], cwd=repository, env=env)
+    found = json.loads(said)
+    assert isinstance(found, list)
+    return found
 
 
 FIGURE = Figure(
