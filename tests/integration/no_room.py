@@ -133,6 +133,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "__complete": (reads("__complete task"),),
     # No such task: hosts alone call it.
     "__workflow": (reads("__workflow wnothing1", status=1),),  # there is no such run
+    "__notice": (reads("__notice", status=2),),  # it is told nothing
     "__hub": (reads("__hub", status=1),),
     "__broker": (reads("__broker --task x --run r1 --listening 0 --lifeline 0", status=1),),
     "__effect": (reads("__effect --task x DECISION", status=1),),  # it is told nothing

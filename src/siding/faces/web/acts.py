@@ -30,6 +30,7 @@ def plan_page(ask: Ask) -> Page:
     values = {
         "plan": plan(ask.project, task_id, wish),
         "wish": wish,
+        "fields": {name: value for name, value in wish._asdict().items() if name != "argv"},
         "task_id": task_id,
         "modes": [mode.value for mode in Mode],
     }
