@@ -15,6 +15,7 @@ from typing import Self
 
 ROWS, COLUMNS = 30, 100
 _LONGEST_S = 60
+_WHO = b"\x1b[c"  # primary device attributes, asked behind the background
 
 
 class Sitting:
@@ -24,6 +25,7 @@ class Sitting:
         self._master, slave = pty.openpty()
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         self.seen = b""
+        self._has_answered = False
         self.begun = perf_counter_ns()
         self.process = subprocess.Popen(
             list(argv),
@@ -77,4 +79,11 @@ class Sitting:
         except OSError:
             return False
         self.seen += data
+        self._answer()
         return bool(data)
+
+    def _answer(self) -> None:
+        """Answer what a program asks at its start, as terminals do: who it is, its background."""
+        if not self._has_answered and _WHO in self.seen:
+            self._has_answered = True
+            os.write(self._master, b"\x1b]11;rgb:1c1c/1c1c/1c1c\x1b\\\x1b[?62;22c")

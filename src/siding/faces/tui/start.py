@@ -16,7 +16,14 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from siding.faces.tui.theme import NONE, ask_background, background_of, is_ascii, palette_of
+from siding.faces.tui.theme import (
+    NONE,
+    answered,
+    ask_background,
+    background_of,
+    is_ascii,
+    palette_of,
+)
 from siding.record.place.terminal_settings import terminal_settings
 from siding.record.place.wiring import App, home_is_hidden, is_in_step
 
@@ -98,8 +105,7 @@ def _screen(app: App, settings: "TerminalSettings") -> int:
         _keys_at_once()
         columns, lines = os.get_terminal_size(1)
         os.write(1, (_ENTER + first_frame(app, columns, lines)).encode("utf-8", "replace"))
-        palette, typed = _palette(app.env, settings)
-        return _run(app, settings, palette, typed)
+        return _run(app, settings)
     except (KeyboardInterrupt, SystemExit):
         with suppress(OSError):
             os.write(1, _LEAVE.encode())
@@ -108,17 +114,16 @@ def _screen(app: App, settings: "TerminalSettings") -> int:
         _put_back(before)
 
 
-def _palette(env: Mapping[str, str], settings: "TerminalSettings") -> tuple[str, bytes]:
-    palette = palette_of(env, "", settings.theme)
-    if palette == NONE or settings.theme != "auto":
-        return palette, b""
-    answer = ask_background(0, 1)
-    return palette_of(env, answer.background or background_of(env)), answer.typed
+def _run(app: App, settings: "TerminalSettings") -> int:
+    palette, typed = palette_of(app.env, "", settings.theme), b""
+    asks = palette != NONE and settings.theme == "auto"
+    asked_at = ask_background(1) if asks else 0.0
+    from siding.faces.tui.screen import run_screen  # while the terminal answers
 
-
-def _run(app: App, settings: "TerminalSettings", palette: str, typed: bytes) -> int:
-    from siding.faces.tui.screen import run_screen
-
+    if asks:
+        answer = answered(0, asked_at)
+        palette = palette_of(app.env, answer.background or background_of(app.env))
+        typed = answer.typed
     return run_screen(app, settings, palette, is_ascii=is_ascii(app.env), typed=typed)
 
 

@@ -33,14 +33,19 @@ class Answer(NamedTuple):
     typed: bytes = b""
 
 
-def ask_background(read_fd: int, write_fd: int, *, within_s: float = _WITHIN_S) -> Answer:
-    """Ask a terminal in raw mode for its background; wait no longer than `within_s`."""
+def ask_background(write_fd: int) -> float:
+    """Ask a terminal in raw mode for its background; return the moment of asking."""
     os.write(write_fd, _ASKS)
-    end = time.monotonic() + within_s
+    return time.monotonic()
+
+
+def answered(read_fd: int, asked_at: float, *, within_s: float = _WITHIN_S) -> Answer:
+    """Return what the terminal has answered; wait no longer than `within_s` after the asking."""
+    end = asked_at + within_s
     data = b""
     while _ANSWERED.search(data) is None and len(data) < _MOST:
-        left = end - time.monotonic()
-        if left <= 0 or not select.select([read_fd], [], [], left)[0]:
+        left = max(0.0, end - time.monotonic())
+        if not select.select([read_fd], [], [], left)[0]:
             break
         more = os.read(read_fd, _MOST)
         if not more:

@@ -12,7 +12,14 @@ import pytest
 from siding.faces.tui.frame import first_frame, keep_frame
 from siding.faces.tui.outer import Eyes, Outer, linked
 from siding.faces.tui.start import Way, way_of
-from siding.faces.tui.theme import answer_in, ask_background, background_of, is_ascii, palette_of
+from siding.faces.tui.theme import (
+    answer_in,
+    answered,
+    ask_background,
+    background_of,
+    is_ascii,
+    palette_of,
+)
 from siding.ground.errors import UsageError
 from siding.record.place.terminal_settings import TerminalSettings, terminal_settings
 from siding.record.place.wiring import open_app
@@ -83,9 +90,10 @@ def test_the_background_is_that_of_the_answer_or_of_the_environment() -> None:
 def test_the_question_ends_at_the_answer_that_every_terminal_gives() -> None:
     asked, answers = os.pipe(), os.pipe()
     os.write(answers[1], b"\x1b]11;rgb:ff/ff/ff\x07\x1b[?65c")
-    assert ask_background(answers[0], asked[1], within_s=30).background == "light"
+    asked_at = ask_background(asked[1])
+    assert answered(answers[0], asked_at, within_s=30).background == "light"
     assert os.read(asked[0], 100) == b"\x1b]11;?\x07\x1b[c"
-    assert ask_background(answers[0], asked[1], within_s=0) == ("", b"")
+    assert answered(answers[0], asked_at, within_s=0) == ("", b"")
     for fd in (*asked, *answers):
         os.close(fd)
 
