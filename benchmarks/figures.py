@@ -30,6 +30,7 @@ FIGURES: dict[str, str] = {
     "verdicts": "benchmarks.verdicts",
     "judging": "benchmarks.judging",
     "viewers": "benchmarks.viewers",
+    "fold": "benchmarks.fold",
     "feed": "benchmarks.feed",
     "screen": "benchmarks.screen",
     "wire": "benchmarks.wire",

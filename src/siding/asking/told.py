@@ -70,11 +70,14 @@ class Told:
         with suppress(OSError):
             self._path(waits).unlink()
 
+    def is_known(self, waits: str) -> bool:
+        """Tell whether a person was told of what waits."""
+        return self._path(waits).exists()
+
     def clear(self, waits: str) -> None:
         """Forget what no longer waits, and take its notification off the desktop."""
-        path = self._path(waits)
-        if path.exists():  # nearly nothing was ever told
-            self._drop(path)
+        if self.is_known(waits):  # nearly nothing was ever told
+            self._drop(self._path(waits))
 
     def sweep(self, waiting: Collection[str]) -> None:
         """Forget all that no longer waits. `waiting` are the ids of everything that does."""

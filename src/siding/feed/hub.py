@@ -11,7 +11,7 @@ import select
 import time
 from _socket import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -103,10 +103,12 @@ class Hub:
         listener: socket,
         is_there: Callable[[], bool],
         *,
+        take_off: Callable[[Iterable[str]], None] = lambda _gone: None,
         lingers_s: float = LINGERS_S,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._live = live
+        self._take_off = take_off  # told the ids of what asks nobody any more; it must not wait
         self._listener = listener
         self._is_there = is_there
         self._lingers_s = lingers_s
@@ -133,6 +135,8 @@ class Hub:
             change = self._live.step()
             if change is not None:
                 self._tell_all(change)
+                if change.asks_gone:
+                    self._take_off(change.asks_gone)
             if now >= looked_at + HOME_EVERY_S:
                 looked_at = now
                 if not self._is_there():

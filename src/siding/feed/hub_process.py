@@ -7,7 +7,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from siding.asking.told import Told
 from siding.feed.best_watch import WatchOfHome
+from siding.feed.desktop import Desktop
 from siding.feed.ends import EndsOfProcesses
 from siding.feed.fold import HomeFold
 from siding.feed.hub import Hub, is_reachable, remove_socket
@@ -22,6 +24,7 @@ from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.place.wiring import App, hide_from_git
 
 IS_ANOTHER = 75  # the exit status where another process is the hub
+LAST_S = 5.0  # for the notifications that are being taken off, when the next hub may already be
 
 
 def live_feed(app: App) -> LiveFeed:
@@ -76,7 +79,13 @@ def _work(app: App, background: Background) -> int:
     bound = os.stat(place.socket, follow_symlinks=False)
     background.begin("listens")
     live = live_feed(app._replace(pid=background.pid))
-    hub = Hub(live, listener, lambda: is_reachable(place, lock.fd, bound))
+    desktop = Desktop(Told(app.home, app.env))
+    hub = Hub(
+        live,
+        listener,
+        lambda: is_reachable(place, lock.fd, bound),
+        take_off=desktop.take_off,
+    )
     try:
         hub.serve()
     finally:
@@ -84,4 +93,5 @@ def _work(app: App, background: Background) -> int:
         with suppress(OSError):
             hub.close()
         lock.release()
+    desktop.wait(LAST_S)
     return 0

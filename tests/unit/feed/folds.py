@@ -3,7 +3,10 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from siding.feed.model import Feed, Row, RowKind, State
+from siding.asking.views import InboxEntry, Waits
+from siding.feed.model import Ask, AskKind, Feed, Row, RowKind, State
+
+ASKS = "ask "  # how a text begins that is an ask, too
 
 
 def row(key: str, *, name: str = "", run: str = "", mark: str = "") -> Row:
@@ -24,7 +27,13 @@ def row(key: str, *, name: str = "", run: str = "", mark: str = "") -> Row:
 
 
 def feed(*rows: Row, epoch: int = 0, seq: int = 0) -> Feed:
-    return Feed(epoch, seq, rows, (), (), 1)
+    asks = tuple(ask(each.name) for each in rows if each.name.startswith(ASKS))
+    return Feed(epoch, seq, rows, asks, (), 1)
+
+
+def ask(name: str) -> Ask:
+    words = {**dict.fromkeys(InboxEntry._fields, ""), "kind": Waits.FAILED.value}
+    return Ask(id=name, kind=AskKind.FAILURE, entry=InboxEntry(**words), row="", address="")
 
 
 class FilesFold:

@@ -58,6 +58,12 @@ class FoldWalk(RuleBasedStateMachine):
         change = self.draw.choice(["", f"echo {self.count} >>f{self.count % 3};", "rm -f f?;"])
         self.desk.shell(f"{change} exit {self.draw.choice([0, 0, 3])}")
 
+    def change_back(self) -> None:
+        self._hooks("")
+        self.desk.shell("echo 1 >f9")
+        self.sees_what_is_there()
+        self.desk.shell("rm f9")
+
     def ask(self) -> None:
         value = {**QUESTION, "items": [{"id": 1, "title": f"Which {self.count}?", "kind": "text"}]}
         plans = [task.id for task in self.plans]
@@ -142,12 +148,13 @@ class FoldWalk(RuleBasedStateMachine):
         assert {ask.row for ask in fresh.asks} <= {*keys, ""}
         for row in fresh.rows:
             assert set(row.asks) <= {ask.id for ask in fresh.asks}
-            assert row.state is not State.READY or row.unapplied
+            assert row.state is not State.READY or (row.unapplied and row.files)
 
 
 ACTS: list[Callable[[FoldWalk], None]] = [
     FoldWalk.run,
     FoldWalk.run,
+    FoldWalk.change_back,
     FoldWalk.ask,
     FoldWalk.answer,
     FoldWalk.kill_host,

@@ -37,7 +37,14 @@ class _Served:
         self.listener = listen_at(self.place.socket)
         self.is_there = True
         self.peers: list[_Peer] = []
-        self.hub = Hub(self.live, self.listener, lambda: self.is_there, lingers_s=lingers_s)
+        self.gone: list[tuple[str, ...]] = []
+        self.hub = Hub(
+            self.live,
+            self.listener,
+            lambda: self.is_there,
+            take_off=lambda gone: self.gone.append(tuple(gone)),
+            lingers_s=lingers_s,
+        )
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
@@ -137,6 +144,20 @@ def test_a_viewer_gets_everything_and_then_each_change(served: _Served) -> None:
         seen[peer] = peer.until(seen[peer], {"two", "three"})
     assert seen[first]._replace(rows=()) == seen[late]._replace(rows=())
     assert {*seen[first].rows} == {*seen[late].rows} == {*served.fold.look().rows}
+
+
+def test_what_asks_nobody_any_more_is_taken_off_the_desktop(served: _Served) -> None:
+    peer = _Peer(served)
+    (served.files / "a").write_text("ask one")
+    (served.files / "b").write_text("ask two")
+    feed = peer.until(whole(peer), {"ask one", "ask two"})
+    assert not served.gone
+    (served.files / "a").unlink()
+    feed = peer.until(feed, {"ask two"})
+    (served.files / "b").write_text("two")
+    peer.until(feed, {"two"})
+    served.end()
+    assert served.gone == [("ask one",), ("ask two",)]
 
 
 def test_a_cursor_goes_on_where_it_was(served: _Served) -> None:
