@@ -47,6 +47,7 @@ class Watching:
         self._lock = threading.Lock()
         self._feed: Feed | None = None  # as of the newest item
         self._is_due = False
+        self._pause_s = 0.0  # the first feed is shown at once
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="siding-feed", daemon=True)
 
@@ -84,7 +85,8 @@ class Watching:
             if self._is_due:
                 return
             self._is_due = True
-        self._call(self._loop.call_later, _EVERY_S, self._give)
+            pause_s, self._pause_s = self._pause_s, _EVERY_S
+        self._call(self._loop.call_later, pause_s, self._give)
 
     def _give(self) -> None:
         with self._lock:

@@ -1,11 +1,13 @@
 """A place in which asks are answered: it has the pane, has cards read, and gives the keys to it."""
 
+from __future__ import annotations
+
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual.message_pump import MessagePump
 
 from siding.faces.tui.cards.card import Card, CardAct, Wanted, wrapped
-from siding.faces.tui.cards.card_of import ShownEffect, card_of, effect_of_ask
 from siding.faces.tui.cards.codes import Codes
 from siding.faces.tui.cards.decision_card import DecisionCard
 from siding.faces.tui.cards.pane import AnswerPane
@@ -13,6 +15,9 @@ from siding.faces.tui.place import Place
 from siding.feed.addresses import Address
 from siding.feed.model import Ask, AskKind
 from siding.ground.errors import SidingError
+
+if TYPE_CHECKING:
+    from siding.faces.tui.cards.card_of import ShownEffect
 
 _EFFECT_AFTER_S = 0.5
 
@@ -49,6 +54,8 @@ class Answering(Place):
         app, codes = self.port.siding, self.codes
 
         def read() -> Card | str:
+            from siding.faces.tui.cards.card_of import card_of
+
             try:
                 return card_of(app, ask, codes)
             except SidingError as error:
@@ -90,6 +97,8 @@ class Answering(Place):
     def _follow_effect(self, ask: Ask) -> None:
         """Show the effect of a command when it is known: it is tried while the card is there."""
         if ask.kind is AskKind.PERMISSION and self._offered == ask.id:
+            from siding.faces.tui.cards.card_of import effect_of_ask
+
             read = partial(effect_of_ask, self.port.siding, ask)
             self.port.work(read, then=partial(self._take_effect, ask))
 

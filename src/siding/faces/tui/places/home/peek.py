@@ -3,13 +3,19 @@
 Looking at it is not looking at the task: the row stays unseen.
 """
 
-from siding.faces.plans.plan import ActPlan
-from siding.faces.tui.acts.reading import Peek
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from siding.faces.tui.cards.card import wrapped
 from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.text import cut, inert
 from siding.feed.model import Row
 from siding.ground.errors import counted
+
+if TYPE_CHECKING:
+    from siding.faces.plans.plan import ActPlan
+    from siding.faces.tui.acts.reading import Peek
 
 
 def head_pieces(row: Row, width: int) -> Pieces:

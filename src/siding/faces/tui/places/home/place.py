@@ -1,16 +1,14 @@
 """Home on the screen: the list, the pane below it, the line that is typed, and the acts."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 
-from siding.faces.plans.plan import ActPlan
-from siding.faces.tui.acts import answers, tasks
-from siding.faces.tui.acts.reading import Peek, next_command, peek_at
-from siding.faces.tui.acts.starting import as_line, start_task
 from siding.faces.tui.cards.answering import Answering
 from siding.faces.tui.cards.card import Wanted, wrapped
 from siding.faces.tui.keys import Key
@@ -31,6 +29,11 @@ from siding.feed.addresses import ASKS, WORKFLOWS, Address
 from siding.feed.model import Ask, Feed, Row, RowKind
 from siding.feed.seen import Seen
 from siding.feed.slots import keep_slots, kept_slots
+
+if TYPE_CHECKING:
+    from siding.faces.plans.plan import ActPlan
+    from siding.faces.tui.acts import tasks
+    from siding.faces.tui.acts.reading import Peek
 
 _PEEK_ROWS = 8
 _TICK_S = 5.0  # ages are drawn anew, and rows put in order when nobody works in the list
@@ -148,7 +151,13 @@ class HomePlace(Answering):
         app, row = self.port.siding, self.home.row
         if row is not None and self.is_attached:
             self._peeked = row
-            self.port.work(partial(peek_at, app, row), then=self._take_peek)
+
+            def read() -> Peek:
+                from siding.faces.tui.acts.reading import peek_at
+
+                return peek_at(app, row)
+
+            self.port.work(read, then=self._take_peek)
 
     def _take_peek(self, peek: Peek) -> None:
         self._peek = peek
@@ -297,6 +306,8 @@ class HomePlace(Answering):
 
     def act_stop(self) -> None:
         """Say what a second press ends; end it."""
+        from siding.faces.tui.acts import tasks
+
         self._twice("stop", "ends what runs in", tasks.stop)
 
     def act_apply(self) -> None:
@@ -309,6 +320,8 @@ class HomePlace(Answering):
 
     def act_undo(self) -> None:
         """Take back what was applied last here, or show what an undo does and do it."""
+        from siding.faces.tui.acts import tasks
+
         if self._undoable is not None and not self.home.selected:
             self._twice("undo", "takes back the apply of", tasks.undo_apply, [self._undoable])
         else:
@@ -316,6 +329,9 @@ class HomePlace(Answering):
 
     def act_new(self) -> None:
         """Let the command of a new task be typed."""
+        from siding.faces.tui.acts import tasks
+        from siding.faces.tui.acts.starting import start_task
+
         row, app = self.home.row, self.port.siding
         where = row.project_name if row is not None else str(app.cwd)
 
@@ -327,6 +343,10 @@ class HomePlace(Answering):
 
     def act_follow_up(self) -> None:
         """Let a prompt be typed for the agent that lives, else the command that runs next."""
+        from siding.faces.tui.acts import tasks
+        from siding.faces.tui.acts.reading import next_command
+        from siding.faces.tui.acts.starting import as_line
+
         row, app = self.home.row, self.port.siding
         if row is None:
             return
@@ -370,6 +390,8 @@ class HomePlace(Answering):
 
     def _planned(self, act: str) -> None:
         """Show a plan; at the second press carry out exactly what was shown."""
+        from siding.faces.tui.acts import tasks
+
         rows = self.home.chosen()
         if not rows:
             return
@@ -403,6 +425,8 @@ class HomePlace(Answering):
 
     def _do(self, rows: Sequence[Row], act: Callable[[Row], str], name: str) -> None:
         """Do an act to each row, in a thread; then say what happened to each."""
+        from siding.faces.tui.acts import tasks
+
         app = self.port.siding
         self._told = None
         self._show_pane()
@@ -436,6 +460,8 @@ class HomePlace(Answering):
 
     def answer(self, ask: Ask, wanted: Wanted) -> str:
         """Carry an answer out, in a thread."""
+        from siding.faces.tui.acts import answers
+
         return answers.carry_out(self.port.siding, ask, wanted)
 
     def attach(self, ask: Ask) -> None:
