@@ -207,7 +207,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self.say(f"the feed ended: {told}\nq leaves; open `siding` again", "error")
 
     def _refresh_title(self) -> None:
-        waiting = len(self.feed.in_state(State.WAITS))
+        waiting = waiting_in(self.feed)
         if waiting != self._title:
             self._title = waiting
             self.write_outer(self._outer.title(waiting))
@@ -435,11 +435,17 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self._collector.pause(time.monotonic() - self._key_at)
 
 
+def waiting_in(feed: Feed) -> int:
+    """Return how many rows wait, and how many asks that are of none."""
+    return len(feed.in_state(State.WAITS)) + sum(not ask.row for ask in feed.asks)
+
+
 def status_of(feed: Feed, is_there: bool) -> list[str]:
     """Return what the line at the foot says about everything."""
     if not is_there and not feed.rows:
         return ["reading"]
     counts = {state: len(feed.in_state(state)) for state in State}
+    counts[State.WAITS] = waiting_in(feed)
     shown = [
         f"{counts[state]} {word}"
         for state, word in (
