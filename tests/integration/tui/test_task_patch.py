@@ -257,6 +257,8 @@ def test_an_address_leads_to_a_hunk_and_to_a_step(desk: Desk, screen: TaskScreen
     async def work() -> None:
         async with screen.shown(hunk="long.txt:2"):
             await screen.sees("hunk 2 of 2")
+            await screen.press("K")
+            await screen.sees("hunk 1 of 2")  # the head follows the cursor
         again = TaskScreen(desk)
         async with again.shown("0003"):
             assert "long.txt" not in await again.sees("step 3", "one.txt")

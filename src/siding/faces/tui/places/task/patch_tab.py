@@ -166,7 +166,7 @@ class PatchTab(CommentActs):
             lines.go_to_place(place._replace(item=first))
         self.show_list()
         self.page.told()
-        self.call_after_refresh(self.on_rows_moved)
+        self.call_after_refresh(self.on_scrolled_moved)
         if self.wanted_hunk is not None and len(source):
             wanted, self.wanted_hunk = self.wanted_hunk, None
             self.go_to_hunk(*wanted)
@@ -180,7 +180,7 @@ class PatchTab(CommentActs):
         found = entries(self.source, remarks, self.loaded.starts, width=width, look=self.list.look)
         self.list.show(found, hold=False)
 
-    def on_rows_moved(self) -> None:
+    def on_scrolled_moved(self) -> None:
         """Ask for the colours of the files that are on the screen."""
         source, height = self.source, self.lines.size.height
         if self.loaded is None or not len(source):

@@ -213,7 +213,7 @@ class TaskPlace(Answering):
         for each in self.tabs.values():
             each.fit(columns)
 
-    def on_rows_moved(self, event: Rows.Moved) -> None:
+    def on_scrolled_moved(self, event: Rows.Moved) -> None:
         """Say where the cursor is."""
         del event
         self.told()

@@ -108,7 +108,7 @@ class StepsTab(Tab):
             self.list.stand_on(max(0, min(at, len(shown) - 1)))
         self.page.told()
 
-    def on_rows_moved(self) -> None:
+    def on_scrolled_moved(self) -> None:
         """Read older steps when the person comes near to the last one that is there."""
         story = self.story
         is_near = self.list.count - self.list.cursor < _NEAR_END
