@@ -85,7 +85,7 @@ def give_notice(project: Project, entry: InboxEntry, call: Call) -> list[HookRes
         ways = ways_of(project)
     except SidingError as error:
         return [HookResult("notify", "call", "settings", 1, error.message)]
-    if not ways.any:
+    if not ways.are_here(project.app.env):
         return []
     if entry.kind in ENDED and ways.after_s > 0:
         return _have_told_later(project, entry, call, ways)

@@ -164,11 +164,10 @@ class Ways(NamedTuple):
     def after_s(self) -> float:
         return self.settings.after_s
 
-    @property
-    def any(self) -> bool:
-        """Whether there is a way at all."""
+    def are_here(self, env: Mapping[str, str]) -> bool:
+        """Tell whether one of them can reach a person from here; on a server none can."""
         wanted = self.settings
-        return wanted.desktop != "off" or wanted.terminal != "off" or bool(wanted.webhook)
+        return bool(wanted.webhook) or _has_terminal(wanted) or _shows(env, wanted)
 
     def is_quiet(self, project: Project) -> bool:
         """Tell whether nobody wants to be called now."""
@@ -248,9 +247,9 @@ def ring(way: str, call: Call) -> bool:
 
 def _desktop(env: Mapping[str, str], wanted: CallSettings, call: Call) -> HookResult | int | None:
     """Show it on the desktop; return the notification's number, 0 without one, None if unwanted."""
-    argv = desktop_command(sys.platform, call)
-    if wanted.desktop == "off" or (wanted.desktop == "auto" and not _has_desktop(env, argv[0])):
+    if not _shows(env, wanted):
         return None
+    argv = desktop_command(sys.platform, call)
     try:
         done = run_captured(argv, env=env, timeout_s=_PATIENCE_S)
         if done.returncode != 0 and "--print-id" in argv:  # older than libnotify 0.8
@@ -262,6 +261,21 @@ def _desktop(env: Mapping[str, str], wanted: CallSettings, call: Call) -> HookRe
         return _failed("call.desktop", done.stderr.decode("utf-8", "replace").strip())
     said = done.stdout.strip()
     return int(said) if said.isascii() and said.isdigit() and len(said) < 12 else 0
+
+
+def _has_terminal(wanted: CallSettings) -> bool:
+    if wanted.terminal == "off":
+        return False
+    try:
+        os.close(os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
+
+def _shows(env: Mapping[str, str], wanted: CallSettings) -> bool:
+    program = desktop_command(sys.platform, Call("", "", {}))[0]
+    return wanted.desktop == "on" or (wanted.desktop == "auto" and _has_desktop(env, program))
 
 
 def _has_desktop(env: Mapping[str, str], program: str) -> bool:

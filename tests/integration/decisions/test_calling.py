@@ -1,6 +1,7 @@
 """The person is called when something begins to wait: desktop, terminal, webhook, quiet hours."""
 
 import json
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -67,6 +68,22 @@ def test_what_has_ended_is_told_after_a_while_if_it_waits_still(asker: Sandbox) 
             asker.siding("run", "--", "true")
         until(lambda: not notices(asker))
     assert shown(asker) == [*SAID, "Siding: sh: exit 3 failed", "exit 3: sh -c 'exit 3'"]
+
+
+def test_where_nobody_can_be_told_a_failed_run_leaves_no_process(asker: Sandbox) -> None:
+    del asker.env["DISPLAY"]
+    words = (*SIDING, "run", "--", "sh", "-c", "exit 3")
+    done = subprocess.run(
+        words,
+        cwd=asker.repo,
+        env=dict(asker.env),
+        start_new_session=True,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert notices(asker) == []
 
 
 def test_nobody_is_told_what_a_screen_shows(asker: Sandbox) -> None:
