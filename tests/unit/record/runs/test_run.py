@@ -23,6 +23,7 @@ RUNS = st.builds(
     name=TEXT,
     since=TEXT,
     is_recorded=st.booleans(),
+    asks=st.just({}) | st.just({"first": "trust", "env": {"HOME": "/x"}}),
     rest=st.dictionaries(st.sampled_from(["turns", "ports"]), st.integers(), max_size=2),
 )
 JSON = st.recursive(
