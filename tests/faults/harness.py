@@ -158,8 +158,8 @@ class _Sweep:
         self.arena.prepare(self.plan.setup)
         points = self._control()
         for index, mode in _modes_within(self.plan):
-            struck = [p for p in points if _applies(mode, p) and self.plan.among(p.text)]
-            faults = [Fault(mode=mode, call=p.number) for p in struck]
+            struck = filter(self._may_strike(mode), points)
+            faults = [Fault(mode=mode, call=number) for number, _ in enumerate(struck, start=1)]
             budget = max(1, self.plan.budget // len(self.plan.modes))
             if mode == "nested":
                 budget = max(1, budget // (1 + _RECOVERY_KILLS))
@@ -211,9 +211,6 @@ class _Sweep:
     def _case(self, fault: Fault) -> None:
         trial = self._struck(fault, self.plan.rival)
         self.cases += 1
-        if trial.hit is not None and not self.plan.among(trial.hit.text):
-            self.missed += 1
-            return  # what another call may do is for another gate
         promises = self.arena.promises()
         wrong = self._misbehaved(trial, fault, promises)
         wrong = wrong or self.arena.verdict(self.plan.check, promises)
@@ -221,25 +218,24 @@ class _Sweep:
             self._fail(str(fault), trial.hit, wrong)
 
     def _struck(self, fault: Fault, rival: Command | None) -> Trial:
-        """Runs the victim with the fault; one it did not live to see is tried a little earlier.
-
-        The number of a call is another call at times, as git and our own look work side by side:
-        one that may not be struck is tried again at the nearest that may.
-        """
-        among = self.plan.among
+        """Runs the victim with the fault; one it did not live to see is tried a little earlier."""
         for aim in range(1, _AIMS + 1):
             self.arena.fresh()
-            trial = self._trial().run(self.plan.victim, fault, rival)
-            points = [p for p in trial.points if _applies(fault.mode, p) and among(p.text)]
-            fitting = [point.number for point in points]
-            if not fitting or (trial.hit is not None and among(trial.hit.text)):
+            trial = self._trial(fault.mode).run(self.plan.victim, fault, rival)
+            made = sum(map(self._may_strike(fault.mode), trial.points))
+            if not made or trial.hit is not None:
                 break
-            if trial.hit is None:
-                fault = fault._replace(call=fitting[-min(aim * aim, len(fitting))])
-            else:
-                fault = fault._replace(call=min(fitting, key=lambda n: abs(n - fault.call)))
+            fault = fault._replace(call=max(1, made + 1 - aim * aim))
         self.missed += trial.hit is None
         return trial
+
+    def _may_strike(self, mode: str) -> Callable[[Point], bool]:
+        """Which calls a fault of this mode may strike, and is counted by.
+
+        By those alone: git and our own look work side by side, so that the number of a call among
+        all of them is another call's the next time.
+        """
+        return lambda point: _applies(mode, point) and self.plan.among(point.text)
 
     def _misbehaved(self, trial: Trial, fault: Fault, promises: list[str]) -> str | None:
         """What no command may do under a fault, whatever its check says."""
@@ -298,8 +294,13 @@ class _Sweep:
             self._fail(str(fault), first.hit, wrong)
         return len(trial.points)
 
-    def _trial(self) -> Trial:
-        return Trial(self.arena, self.plan.within, reads=self.plan.reads)
+    def _trial(self, mode: str | None = None) -> Trial:
+        """A run to be watched; with a mode, one whose fault counts the calls it may strike."""
+        plan = self.plan
+        if mode is None:
+            return Trial(self.arena, plan.within, reads=plan.reads)
+        may_strike = self._may_strike(mode)
+        return Trial(self.arena, plan.within, reads=plan.reads, may_strike=may_strike)
 
     def _fail(self, name: str, hit: Point | None, wrong: str) -> None:
         place = hit.text if hit else "a call that was not made this time"

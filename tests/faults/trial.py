@@ -4,7 +4,7 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class Point(NamedTuple):
 
 class Fault(NamedTuple):
     mode: str
-    call: int
+    call: int  # which of the calls that it may strike, from 1
 
     def __str__(self) -> str:
         return f"{self.mode}@{self.call}"
@@ -48,8 +48,16 @@ def _apart(case: Path) -> list[str]:
 class Trial:
     """Counts the calls of one run (`points`), strikes at the one its fault names (`hit`)."""
 
-    def __init__(self, arena: Arena, within: Sequence[str], *, reads: bool = False) -> None:
+    def __init__(
+        self,
+        arena: Arena,
+        within: Sequence[str],
+        *,
+        reads: bool = False,
+        may_strike: Callable[[Point], bool] = lambda _point: True,
+    ) -> None:
         self.arena, self.reads = arena, reads
+        self._may_strike, self._passed = may_strike, 0
         self.points: list[Point] = []
         self.hit: Point | None = None
         self.ending = Ending(status=0, timed_out=False)
@@ -95,7 +103,10 @@ class Trial:
         self.points.append(point)
         if self._full:
             return _failing(errno.ENOSPC) if call.needs_space else RUN
-        if self._fault is None or point.number != self._fault.call:
+        if self._fault is None or self.hit is not None or not self._may_strike(point):
+            return RUN
+        self._passed += 1
+        if self._passed != self._fault.call:
             return RUN
         self.hit = point
         return self._strike(self._fault.mode, point, call.pid)
