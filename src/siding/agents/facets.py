@@ -10,6 +10,7 @@ Each facet is declared beside its port, which says what its value has to be:
     wire                    how its requests are sent elsewhere (`agents.wire`)
     home                    where it keeps its conversations (`transcripts.homes`)
     lines                   what their lines say (`transcripts.summaries`)
+    talking                 how it is held over its own protocol (`agents.talking.port`)
     interchange             how they are taken over and given out (`transcripts.interchange`)
     start_questions         what it asks before it can report (`agents.start_questions`)
     counting                what they have used (`transcripts.counting`)

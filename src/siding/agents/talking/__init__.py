@@ -1,0 +1,1 @@
+"""Hold an agent over a protocol of its own: the port, and what several protocols share."""
