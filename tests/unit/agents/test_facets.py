@@ -30,7 +30,7 @@ def test_a_row_names_what_is_in_its_folder(agent: Agent) -> None:
 
 
 def test_every_folder_is_an_agents_or_holds_what_several_have() -> None:
-    shared = {"acp", "headless", "transcripts"}
+    shared = {"acp", "headless", "talking", "transcripts"}
     there = {path.parent.name for path in FOLDERS.glob("*/__init__.py")}
     assert there == shared | {agent.folder for agent in AGENTS if agent.folder}
 
