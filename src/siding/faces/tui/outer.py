@@ -61,11 +61,6 @@ class Outer:
         return said
 
 
-def linked(text: str, url: str) -> str:
-    """Return a text that terminals show as a link (OSC 8)."""
-    return f"\x1b]8;;{_clean(url)}\x1b\\{text}\x1b]8;;\x1b\\"
-
-
 def _clean(text: str) -> str:
     """Leave out control characters: they would end the sequence, and begin another one."""
     return "".join(each for each in text if each.isprintable())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from siding.faces.tui.frame import first_frame, keep_frame
-from siding.faces.tui.outer import Eyes, Outer, linked
+from siding.faces.tui.outer import Eyes, Outer
 from siding.faces.tui.start import Way, way_of
 from siding.faces.tui.theme import (
     answer_in,
@@ -143,7 +143,6 @@ def test_what_is_said_to_the_terminal_beside_the_screen() -> None:
     assert screen.copied("hi") == "\x1bP\x1b]52;c;aGk=\x07\x1b\\"
     assert bare.copied("x" * 100_001) is None
     assert bare.title(3) == "\x1b]2;(3) siding\x07"
-    assert linked("text", "http://a\x1b\\") == "\x1b]8;;http://a\\\x1b\\text\x1b]8;;\x1b\\"
     assert [each.focused for each in (Eyes.UNKNOWN, Eyes.HERE, Eyes.AWAY)] == [None, True, False]
 
 
