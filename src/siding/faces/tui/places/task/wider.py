@@ -5,6 +5,7 @@ from siding.applying.pull_request import PreparedPullRequest
 from siding.bisect.search import Verdict
 from siding.bisect.stopper import SearchStopped
 from siding.faces.plans.plan import ActRequest
+from siding.faces.tui.acts.starting import what_runs
 from siding.faces.tui.places.task.bisecting import Bisecting, Found, unfinished
 from siding.faces.tui.places.task.changes import From, Since
 from siding.faces.tui.places.task.sheet import Choice
@@ -64,7 +65,7 @@ class Wider:
 
     def _begun(self, said: str) -> None:
         """Show what prints by now; the step is there when it has ended."""
-        self._page.acted(said.partition("\n")[0])
+        self._page.acted(f"{what_runs(said)}   U takes it back")
         self._page.show_output("")
 
     def _sent(self, is_told: bool) -> None:
