@@ -58,6 +58,7 @@ class Options(NamedTuple):
     owns_collector: bool = False  # whether it may collect garbage by its own rule
     has_eyes: Callable[[bool | None], None] | None = None  # is told whether a person looks
     greets: bool = False  # whether the first start is shown, if it was not yet
+    at: Address | None = None  # what is shown over the first place
 
 
 _USUAL = Options()
@@ -90,6 +91,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self.last_frame: tuple[int, list[str]] | None = None
         self._has_eyes = options.has_eyes
         self._greets = options.greets
+        self._at = options.at
         self.eyes = Eyes.UNKNOWN
         self._key_settings = options.keys
         self._source = source
@@ -120,6 +122,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                 loop.add_signal_handler(number, self._end, 128 + number)
             except (ValueError, RuntimeError):  # not in the main thread, as in tests
                 break
+        if self._at is not None:
+            self.call_after_refresh(self.open_address, self._at)
         if self._greets and is_first(self.siding):
             self.call_after_refresh(self._greet)
         if self._collector is not None:
@@ -224,6 +228,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """Say what the place on top shows: no notice is given of what a person looks at."""
         self._shown = frozenset(addresses)
         self._tell_eyes()
+        self._refresh_status()  # a place that was opened just now has none
 
     def _tell_eyes(self) -> None:
         if self._has_eyes is not None:
@@ -272,6 +277,11 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         top = self.place
         if top is not None and top.is_at(wanted):
             top.go_to(wanted)
+            return
+        first = self.screen_stack[0]
+        if isinstance(first, Place) and first.is_at(wanted):  # there is one Home
+            self.act_go_home()
+            first.go_to(wanted)
             return
         self.push_screen(place_for(wanted))
 
