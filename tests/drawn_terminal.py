@@ -1,4 +1,4 @@
-"""A terminal whose screen is drawn from what a program prints, so that a test reads what is shown."""
+"""A terminal whose screen is drawn, so that a test reads what a person sees."""
 
 import codecs
 import time

@@ -55,6 +55,7 @@ class Options(NamedTuple):
     keys: Mapping[str, Sequence[str]] = {}  # by `PLACE.ACT`, or ACT for all places
     look: Look = Look()
     typed: str = ""  # before the screen took keys
+    modes: Sequence[Any] | None = None  # of the terminal, by `tcgetattr`, as a shell had it
     owns_collector: bool = False  # whether it may collect garbage by its own rule
     has_eyes: Callable[[bool | None], None] | None = None  # is told whether a person looks
     greets: bool = False  # whether the first start is shown, if it was not yet
@@ -86,7 +87,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self.siding = siding._replace(tell=self._tell, warn=self._warn, choose=None)
         self.feed = _NOTHING
         self.look = options.look
-        self.typed = options.typed
+        self.typed, self.modes = options.typed, options.modes
         self.failure: Exception | None = None  # a bug that ended the screen
         self.last_frame: tuple[int, list[str]] | None = None
         self._has_eyes = options.has_eyes

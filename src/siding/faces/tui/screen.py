@@ -1,7 +1,9 @@
 """Run the screen of the terminal. Loaded, with Textual, once it is decided that it is shown."""
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from siding.asking.screens import OpenScreen
 from siding.faces.tui.app import Options, SidingApp
@@ -20,15 +22,20 @@ def run_screen(
     *,
     is_ascii: bool,
     typed: bytes,
+    modes: Sequence[Any],
     at: Address | None = None,
 ) -> int:
-    """Show the screen until it is left, and return the exit status. `at` is shown over Home."""
+    """Show the screen until it is left, and return the exit status. `at` is shown over Home.
+
+    `modes` are those of the terminal before the start, as `tcgetattr` gives them.
+    """
     with ExitStack() as stack:
         screen = stack.enter_context(OpenScreen(app.home))
         options = Options(
             keys=settings.keys,
             look=Look(Palette(palette), is_ascii),
             typed=typed.decode("utf-8", "replace"),
+            modes=modes,
             owns_collector=True,
             has_eyes=screen.has_eyes,
             greets=True,

@@ -111,7 +111,7 @@ def _screen(app: App, settings: "TerminalSettings", at: "Address | None") -> int
         # The kept frame is of Home.
         drawn = first_frame(app, columns, lines) if at is None else f"siding: {at}"[:columns]
         os.write(1, (_ENTER + drawn).encode("utf-8", "replace"))
-        return _run(app, settings, at)
+        return _run(app, settings, before, at)
     except (KeyboardInterrupt, SystemExit):
         with suppress(OSError):
             os.write(1, _LEAVE.encode())
@@ -120,7 +120,7 @@ def _screen(app: App, settings: "TerminalSettings", at: "Address | None") -> int
         _put_back(before)
 
 
-def _run(app: App, settings: "TerminalSettings", at: "Address | None") -> int:
+def _run(app: App, settings: "TerminalSettings", modes: list[Any], at: "Address | None") -> int:
     palette, typed = palette_of(app.env, "", settings.theme), b""
     asks = palette != NONE and settings.theme == "auto"
     asked_at = ask_background(1) if asks else 0.0
@@ -130,7 +130,8 @@ def _run(app: App, settings: "TerminalSettings", at: "Address | None") -> int:
         answer = answered(0, asked_at)
         palette = palette_of(app.env, answer.background or background_of(app.env))
         typed = answer.typed
-    return run_screen(app, settings, palette, is_ascii=is_ascii(app.env), typed=typed, at=at)
+    ascii_only = is_ascii(app.env)
+    return run_screen(app, settings, palette, is_ascii=ascii_only, typed=typed, modes=modes, at=at)
 
 
 def _leave_at_once(number: int, frame: object) -> None:
