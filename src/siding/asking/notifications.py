@@ -20,10 +20,10 @@ from pathlib import Path
 from siding.asking.views import InboxEntry
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
+from siding.ground.multiplexer import wrapped
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import run_captured
 from siding.ground.process.lookup import Program, find_program
-from siding.ground.process.multiplexer import wrapped
 from siding.guard.hooks import HookResult
 from siding.record.place.project import Project
 from siding.record.place.quantities import seconds_in

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import App as TextualApp
@@ -104,7 +105,6 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self._collector = Collector() if options.owns_collector else None
         self._acts = ThreadPoolExecutor(_THREADS, thread_name_prefix="siding-act")
         self._doing = ""
-        self._slots: Slots | None = None
         self._shown: frozenset[str] = frozenset()
         self._key_at = time.monotonic()
         self._interrupted_at = 0.0
@@ -201,12 +201,10 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """The place on top, below overlays."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Place)), None)
 
-    @property
+    @cached_property
     def slots(self) -> Slots:
         """The numbers of the rows, in all places the same."""
-        if self._slots is None:
-            self._slots = Slots(kept_slots(self.siding.home))
-        return self._slots
+        return Slots(kept_slots(self.siding.home))
 
     def _take(self, feed: Feed) -> None:
         self.feed = feed

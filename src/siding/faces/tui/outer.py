@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 from enum import StrEnum
 
-from siding.ground.process.multiplexer import wrapped
+from siding.ground.multiplexer import wrapped
 
 _MOST_COPIED = 100_000  # bytes: terminals drop longer sequences, some of them without a word
 
