@@ -5,25 +5,44 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from siding.agents.table import BY_NAME
 from siding.agents.talking.port import TALKING
 from siding.chat.events import Began, record_of
 from siding.chat.host import hold
 from siding.chat.requests import GivePrompt, Request
-from siding.chat.state import Talk
+from siding.chat.state import Standing, Talk
 from siding.chat.store import Chat, Chats
 from siding.chat.story import Story
-from siding.ground.errors import SidingError, UsageError
+from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, flush_dir, make_dirs
 from siding.ground.files.regular import read_bytes
+from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
 from siding.ground.storage.locks import LockBusy
 from siding.record.place.project import Project
+from siding.record.place.selection import select
+from siding.record.tasks.names import name_after_command
 from siding.record.tasks.task import Task
 from siding.running.request import RunRequest
 from siding.sandbox.request import SandboxRequest
+from siding.tasks.start import start_task
+
+__all__ = [
+    "Listed",
+    "NotHeld",
+    "Task",
+    "begin",
+    "ensure_host",
+    "give",
+    "listed",
+    "put",
+    "refuse_steer",
+    "task_for",
+    "wake",
+]
 
 _LARGEST_FILE = 32 << 20
 _HELD_WITHIN_S = 30.0
@@ -35,6 +54,19 @@ class NotHeld(SidingError):
     """The agent could not be started."""
 
     code = "not_held"
+
+
+def task_for(
+    project: Project, named: str | None, *, new: str | None, about: tuple[str, ...]
+) -> Task:
+    """Return the task to talk in; start one if a new one is wanted, or none is active."""
+    if new is None:
+        try:
+            return select(project, named)
+        except NoActiveTask:
+            pass
+    name = new or name_after_command(project.redaction.words(about))
+    return start_task(project, name=name, base=None).task
 
 
 def begin(
@@ -160,3 +192,52 @@ def _kept(chat: Chat, project: Project, path: Path) -> str:
     name = f"{project.app.random_bytes(6).hex()}{kind}"
     create_bytes(chat.files / name, data)
     return name
+
+
+class Listed(NamedTuple):
+    """One conversation, as it is listed."""
+
+    id: str
+    talk: Talk
+    standing: Standing
+
+    def as_record(self) -> dict[str, Any]:
+        talk = self.talk
+        return {
+            "chat": self.id,
+            "agent": talk.agent,
+            "state": self.standing.value,
+            "run": talk.run,
+            "session": talk.session,
+            "model": talk.model,
+            "title": talk.title,
+            "turns": talk.turns,
+            "queue": [{"prompt": each.prompt, "text": each.text} for each in talk.queue],
+            "unsure": [{"prompt": each.prompt, "text": each.text} for each in talk.unsure],
+            "asks": [{"ask": each.ask, "decision": each.decision} for each in talk.asks],
+            "trouble": talk.trouble,
+        }
+
+
+def listed(project: Project, named: str | None) -> tuple[Task, list[Listed]]:
+    """Return the conversations of a task, oldest first."""
+    task = select(project, named)
+    return task, [_listed(each) for each in Chats(project.task_layout(task.id)).all()]
+
+
+def _listed(chat: Chat) -> Listed:
+    talk = chat.talk()
+    if talk.is_held_by_host and not chat.has_host():
+        talk = talk._replace(is_held_by_host=False)  # its host was killed
+    return Listed(chat.id, talk, talk.standing)
+
+
+def refuse_steer(chat: Chat) -> None:
+    """Raise UsageError if the agent takes no prompt into a running turn."""
+    agent = chat.talk().agent
+    talking = TALKING.of(agent)
+    if talking is None or not talking.abilities.steers:
+        raise UsageError(
+            f"{agent} takes no prompt into a turn that runs",
+            hint="`siding chat send` gives it the next one; `siding chat stop` ends the turn",
+        )

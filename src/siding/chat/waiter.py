@@ -12,6 +12,7 @@ from siding.asking.notifier import Notifier
 from siding.asking.question import ask, page_of, wait
 from siding.chat.asks import answer_of, question_of
 from siding.effect.ask import Counting, begin
+from siding.effect.count import Asked as AskedEffect
 from siding.ground.errors import SidingError
 from siding.guard.in_force import is_judged
 from siding.guard.views import check_in
@@ -110,7 +111,8 @@ class Waiter:
             return None
         cwd = Path(self._asked.cwd) if self._asked.cwd else self._workspace
         with suppress(SidingError, OSError, ValueError):
-            return begin(self._project, self._task.id, session, self._asked.command, cwd)
+            about = AskedEffect(session, self._asked.command, cwd)
+            return begin(self._project, self._task.id, about)
         return None
 
     def _sleep(self, seconds: float) -> None:
