@@ -281,9 +281,9 @@ class Machine:
 
     def _stop(self, by: str, request: str) -> None:
         waiting = [each.prompt for each in self.talk.queue]
-        self._note(StopAsked(by), request)
         for prompt in waiting:
             self._note(Dropped(prompt, by))
+        self._note(StopAsked(by), request)  # on the disk with what it drops
         if self.talk.is_running or self.talk.sent is not None:
             self._talker.stop()
 
