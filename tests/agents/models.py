@@ -7,6 +7,7 @@ tools are a client's own (a title, a probe) and get a word. All others are kept.
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,22 @@ class Call(NamedTuple):
 
     tool: str
     input: Mapping[str, Any]
+
+
+class Thought(NamedTuple):
+    """What the model thinks before it says something; a wire without thoughts leaves it out."""
+
+    text: str
+
+
+class Pieces(str):
+    """A text that is sent word by word."""
+
+    __slots__ = ()
+
+    @property
+    def words(self) -> list[str]:
+        return [word for word in re.split(r"(?<= )", self) if word]
 
 
 class Failure(NamedTuple):
@@ -44,7 +61,7 @@ class Late(NamedTuple):
     0.61.0 hangs up where there is no head for so long.)"""
 
     seconds: float
-    content: "Sequence[str | Call]"
+    content: "Sequence[Part]"
 
 
 class Held(NamedTuple):
@@ -56,7 +73,7 @@ class Held(NamedTuple):
 class Full(NamedTuple):
     """An answer with which the model's window is full: a client sums up what was said before."""
 
-    content: "Sequence[str | Call]"
+    content: "Sequence[Part]"
 
 
 FULL = 600_000  # tokens
@@ -69,7 +86,8 @@ class Failed(Exception):
         self.status = status
 
 
-Answer = Sequence["str | Call"] | Failure | Cut | Late | Held | Full
+Part = str | Thought | Call
+Answer = Sequence["Part"] | Failure | Cut | Late | Held | Full
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -159,6 +177,16 @@ class ModelServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    def says(self, *script: Answer) -> None:
+        """Answer so from now on; the requests until now are forgotten."""
+        with self._lock:
+            self._script[:] = script
+            self.requests.clear()
+
+    @property
+    def left_to_say(self) -> Sequence[Answer]:
+        return tuple(self._script)
+
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
@@ -201,7 +229,7 @@ class ModelServer:
         self.answered.append(next(self._numbers) + full)
         return self.answered[-1]
 
-    def _next(self, body: dict[str, Any]) -> "Sequence[str | Call]":
+    def _next(self, body: dict[str, Any]) -> "Sequence[Part]":
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
         messages = body.get("messages") or body.get("contents") or body.get("input") or ()
@@ -251,9 +279,10 @@ class ModelServer:
         begun = {**message, "content": [], "stop_reason": None}
         yield {"type": "message_start", "message": begun}
         for index, block in enumerate(message["content"]):
-            empty, delta = _streamed(block)
+            empty, deltas = _streamed(block)
             yield {"type": "content_block_start", "index": index, "content_block": empty}
-            yield {"type": "content_block_delta", "index": index, "delta": delta}
+            for delta in deltas:
+                yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
         stopped = {"stop_reason": message["stop_reason"], "stop_sequence": None}
         yield {"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 20}}
@@ -272,6 +301,7 @@ class ModelServer:
         for at, part in enumerate(answer):
             item = _item(part, f"{number:04d}_{at}")
             yield {"type": "response.output_item.added", "output_index": at, "item": item}
+            yield from _pieces(part, at, item["id"])
             yield {"type": "response.output_item.done", "output_index": at, "item": item}
         usage = {"input_tokens": 100 + number, "output_tokens": 20, "total_tokens": 120 + number}
         details = {"input_tokens_details": {"cached_tokens": 0}}
@@ -283,12 +313,7 @@ class ModelServer:
         with self._lock:
             answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = self._counted()
-        parts = [
-            {"text": part}
-            if isinstance(part, str)
-            else {"functionCall": {"name": part.tool, "args": dict(part.input)}}
-            for part in answer
-        ]
+        parts = [_part(part) for part in answer]
         content = {"role": "model", "parts": parts}
         usage = {"promptTokenCount": 100 + number, "candidatesTokenCount": 20}
         ended = {} if "held" in self._late.__dict__ else {"finishReason": "STOP"}
@@ -366,10 +391,33 @@ def _warmed() -> Iterator[dict[str, Any]]:
     yield {"type": "response.completed", "response": {**response, "usage": usage}}
 
 
-def _item(part: "str | Call", number: str) -> dict[str, Any]:
+def _part(part: Part) -> dict[str, Any]:
+    """Return a part of an answer of the Gemini API."""
+    if isinstance(part, str):
+        return {"text": part}
+    if isinstance(part, Thought):
+        return {"text": part.text, "thought": True}
+    return {"functionCall": {"name": part.tool, "args": dict(part.input)}}
+
+
+def _pieces(part: Part, at: int, item: str) -> Iterator[dict[str, Any]]:
+    """Yield what comes of an item of the Responses API before it is whole."""
+    head = {"output_index": at, "item_id": item}
+    if isinstance(part, Pieces):
+        for word in part.words:
+            yield {"type": "response.output_text.delta", **head, "content_index": 0, "delta": word}
+    elif isinstance(part, Thought):
+        kind = "response.reasoning_summary_text.delta"
+        yield {"type": kind, **head, "summary_index": 0, "delta": part.text}
+
+
+def _item(part: Part, number: str) -> dict[str, Any]:
     if isinstance(part, str):
         content = [{"type": "output_text", "text": part, "annotations": []}]
         return {"type": "message", "id": f"m{number}", "role": "assistant", "content": content}
+    if isinstance(part, Thought):
+        summary = [{"type": "summary_text", "text": part.text}]
+        return {"type": "reasoning", "id": f"r{number}", "summary": summary}
     if part.tool == "apply_patch":  # its input is a text
         call = {"call_id": f"call_{number}", "name": part.tool, "input": part.input["patch"]}
         return {"type": "custom_tool_call", "id": f"f{number}", "status": "completed", **call}
@@ -384,15 +432,23 @@ def _item(part: "str | Call", number: str) -> dict[str, Any]:
     }
 
 
-def _block(part: "str | Call", call_id: str) -> dict[str, Any]:
+def _block(part: Part, call_id: str) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
+    if isinstance(part, Thought):
+        return {"type": "thinking", "thinking": part.text, "signature": "c2lnbmVk"}
     return {"type": "tool_use", "id": call_id, "name": part.tool, "input": dict(part.input)}
 
 
-def _streamed(block: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a block as it begins, and all of its content as one delta."""
+def _streamed(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a block as it begins, and its content as deltas."""
     if block["type"] == "text":
-        return {"type": "text", "text": ""}, {"type": "text_delta", "text": block["text"]}
+        words = block["text"].words if isinstance(block["text"], Pieces) else [block["text"]]
+        deltas = [{"type": "text_delta", "text": word} for word in words]
+        return {"type": "text", "text": ""}, deltas
+    if block["type"] == "thinking":
+        thought = {"type": "thinking_delta", "thinking": block["thinking"]}
+        signed = {"type": "signature_delta", "signature": block["signature"]}
+        return {"type": "thinking", "thinking": "", "signature": ""}, [thought, signed]
     json_of = json.dumps(block["input"])
-    return {**block, "input": {}}, {"type": "input_json_delta", "partial_json": json_of}
+    return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": json_of}]

@@ -1,0 +1,116 @@
+"""The agents that the conformance suite holds: a row each."""
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.conftest import AgentAtWork, program
+from agents.models import Answer, Call, ModelServer
+from agents.talking.driver import Driven
+from sandbox import Sandbox
+from siding.agents.talking.port import TALKING, Hold, Talking
+
+PICTURE = bytes.fromhex(  # a PNG of one red pixel
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cf"
+    "c0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+
+class Row:
+    """How the suite holds one agent."""
+
+    kind: type[AgentAtWork]
+    mode = ""  # in which it asks before it changes something
+    model = ""  # with which it begins, and another that it takes
+    other_model = ""
+    effort = ""
+    thinks = True  # what the tests' model thinks is shown
+    steers_s = 0.5  # after which a steer that was sent has arrived
+    # What it writes below the home for itself, as globs: all else has to stay as it was.
+    writes: Collection[str] = ()
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+    @property
+    def talking(self) -> Talking:
+        found = TALKING.of(self.name)
+        assert found is not None
+        return found
+
+    def prepare(self, agent: AgentAtWork) -> None:
+        """Write what its settings must have for the tests' model server."""
+
+    def options(self, _agent: AgentAtWork) -> Sequence[str]:
+        """Return flags that a person would give it."""
+        return ()
+
+    def edits(self, _path: Path, _old: str, _new: str) -> Sequence[Answer]:
+        """Return the answers with which the model changes a text in a file that is there."""
+        return ()
+
+    def asks_person(self, _question: str, _options: Sequence[str]) -> Call | None:
+        """Return the call with which the model asks the person something."""
+        return None
+
+    def model_of(self, request: Mapping[str, Any]) -> str:
+        """Return which model a request is for."""
+        return str(request.get("model"))
+
+
+ROWS: Mapping[str, Row] = {}  # by the agent's name
+
+
+class Place:
+    """A home and a repository in which one agent is held, and the model that answers it."""
+
+    def __init__(self, row: Row, directory: Path) -> None:
+        executable = program(row.name)
+        assert executable is not None
+        self.row = row
+        self.sandbox = Sandbox(directory)
+        self.agent = row.kind(self.sandbox, executable)
+        self.model: ModelServer = self.agent.says()
+        self.session = str(uuid.uuid4())
+        self.driven: list[Driven] = []
+        row.prepare(self.agent)
+
+    @property
+    def workspace(self) -> Path:
+        return self.sandbox.repo
+
+    def hold(self, **fields: Any) -> Hold:
+        row = self.row
+        return Hold(
+            program=(row.name,),
+            cwd=self.workspace,
+            env=dict(self.sandbox.env),
+            directory=str(self.sandbox.directory / "files"),
+            options=tuple(row.options(self.agent)),
+            model=row.model,
+            mode=row.mode,
+            effort=row.effort,
+            new_session=self.session,
+        )._replace(**fields)
+
+    def begin(self, *script: Answer, **fields: Any) -> Driven:
+        """Start the agent; the model answers as the script says. It is open when this returns."""
+        self.model.says(*script)
+        hold = self.hold(**fields)
+        env = dict(self.sandbox.env)
+        driven = Driven(self.row.talking.opened(hold), hold, env)
+        self.driven.append(driven)
+        driven.opened()
+        return driven
+
+    def go_on(self, *script: Answer, session: str = "") -> Driven:
+        """Start it once more, with the conversation that there is."""
+        return self.begin(*script, session=session or self.driven[-1].talker.session)
+
+    def close(self) -> None:
+        for driven in self.driven:
+            if driven.process.returncode is None:
+                driven.kill()
+        self.agent.close()
