@@ -64,7 +64,7 @@ AGENTS = (
         folder="claude",
         facets=(
             *("places", "hooks", "settings", "headless", "start_questions"),
-            *("home", "lines", "interchange", "counting"),
+            *("home", "lines", "interchange", "counting", "talking"),
         ),
         obeys=(".claude/", "CLAUDE.md"),
         traps=".claude/ CLAUDE{,.local}.md",

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.conftest import AgentAtWork, CodexAtWork, program
+from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, program
 from agents.models import Answer, Call, ModelServer
 from agents.talking.driver import Driven
 from sandbox import Sandbox
@@ -62,6 +62,24 @@ class Row:
         return str(request.get("model"))
 
 
+class ClaudeRow(Row):
+    """Claude Code."""
+
+    kind = ClaudeAtWork
+    mode = "default"
+    other_model = "claude-haiku-4-5"
+    writes = (".claude.json", ".claude/*")
+
+    def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
+        changed = {"file_path": str(path), "old_string": old, "new_string": new}
+        return [[Call("Read", {"file_path": str(path)})], [Call("Edit", changed)]]
+
+    def asks_person(self, question: str, options: Sequence[str]) -> Call:
+        offered = [{"label": each, "description": f"It is {each}."} for each in options]
+        asked = {"question": question, "header": "Choose", "multiSelect": False}
+        return Call("AskUserQuestion", {"questions": [{**asked, "options": offered}]})
+
+
 class CodexRow(Row):
     """The Codex CLI. Its own sandbox is off, as in all tests of it (`CodexAtWork`)."""
 
@@ -90,9 +108,7 @@ class CodexRow(Row):
         return Call("request_user_input", {"questions": [asked]})
 
 
-ROWS: Mapping[str, Row] = {  # by the agent's name
-    "codex": CodexRow(),
-}
+ROWS: Mapping[str, Row] = {each.kind.name: each for each in (ClaudeRow(), CodexRow())}  # by name
 
 
 class Place:

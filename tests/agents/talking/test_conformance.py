@@ -318,7 +318,7 @@ class TestHeld:
         if not driven.talker.abilities.models:
             return
         driven.talker.set(model=held.row.other_model)
-        assert driven.until(Applied).model == held.row.other_model
+        driven.until(Applied, lambda each: each.model == held.row.other_model)
         held.model.says(["Yes."])
         turn(held, "With the other")
         assert held.row.model_of(held.model.requests[-1]) == held.row.other_model
