@@ -40,13 +40,14 @@ from siding.chat.machine import (
 from siding.chat.state import Talk, Waiting, after
 from siding.chat.store import Chat
 from siding.chat.story import Story
-from siding.chat.telling import Teller
+from siding.chat.turns import TurnRecorder
 from siding.chat.waiter import Waiter
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.control.frames import accept_from, listen_at
 from siding.ground.storage.locks import FileLock, Holder
+from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
@@ -117,11 +118,11 @@ class Host:
             self._machine.talk = self._add(
                 HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
             )
-            self._teller = Teller(self._began.run.broker)
+            self._turns = TurnRecorder(self._project, self._task, self._began.run)
             self._hosted.future.add_done_callback(lambda _future: self._soon(self._over))
             self._on_held(self.talk)
             self._loop()
-            self._teller.close()
+            self._turns.close()
         finally:
             self._close()
 
@@ -229,12 +230,9 @@ class Host:
         session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
-                self._teller.tell(
-                    "prompt", self._told, session=session, text=waiting.text, turn=waiting.prompt
-                )
-            case TellOfEnd(how, text):
-                moment = "failed" if how == "failed" else "stopped"
-                self._teller.tell(moment, self._told, session=session, text=text[-2000:])
+                self._turns.prompt(session, waiting, self._told)
+            case TellOfEnd(how):
+                self._turns.ended(session, how, self._used(), self._told)
             case PutAsk(asked):
                 self._waiters[asked.ask] = Waiter(
                     self._project,
@@ -255,6 +253,14 @@ class Host:
             case CloseAgent():
                 self._closing_since = time.monotonic()
                 self._hosted.end_input()
+
+    def _used(self) -> dict[str, UsedTokens]:
+        """What the turn has used, as the agent has said."""
+        talk = self._machine.talk
+        if not (talk.input_tokens or talk.output_tokens):
+            return {}
+        used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
+        return {talk.model or talk.agent: used}
 
     def _told(self) -> None:
         self._soon(self._machine.told)

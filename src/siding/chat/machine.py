@@ -20,7 +20,6 @@ from siding.agents.talking.port import (
     Parts,
     Proof,
     Talker,
-    Text,
     Trouble,
     Troubled,
     TurnEnded,
@@ -78,7 +77,6 @@ class TellOfEnd(NamedTuple):
     """The recorder is to hear that a turn has ended; `told` is to be called then."""
 
     how: How
-    text: str  # the last words of the agent
 
 
 class PutAsk(NamedTuple):
@@ -113,7 +111,6 @@ class Machine:
         self._acts: list[Act] = []
         self._tells: Waiting | None = None  # the recorder hears of its prompt
         self._is_ending = False  # the recorder hears of a turn's end
-        self._last_text: list[str] = []
         self._closes = False
 
     def acts(self) -> list[Act]:
@@ -189,7 +186,6 @@ class Machine:
             case Unread():
                 return
             case TurnStarted():
-                self._last_text = []
                 self._note(event)
             case TurnEnded():
                 self._turn_ended(event)
@@ -204,8 +200,6 @@ class Machine:
                 if trouble in _HOLDS and self.talk.queue:
                     self._note(Held(message))
             case _:
-                if isinstance(event, Text) and not event.inside:
-                    self._last_text.append(event.text)
                 self._note(event, now=isinstance(event, Opened))
 
     def _turn_ended(self, event: TurnEnded) -> None:
@@ -216,7 +210,7 @@ class Machine:
         for prompt in reversed(left):
             self._note(Requeued(prompt, "the turn ended before the agent had taken it"))
         self._is_ending = True
-        self._acts.append(TellOfEnd(event.how, "".join(self._last_text)))
+        self._acts.append(TellOfEnd(event.how))
 
     def ended(self, exit_code: int | None, reason: str) -> None:
         """Take note that the agent has ended. What it had and has not said is found out later."""
