@@ -83,6 +83,4 @@ class TurnRecorder:
             words: TurnWords = words_of_turn(before, lambda: used, moment, tuple)
             ids = self._project, self._task.id, self._run.id
             record_turn(*ids, moment, words, only_if_changed=False)
-                self._project, self._task.id, self._run.id, moment, words, only_if_changed=False
-            )
         write_reported(self._layout, self._run.id, before._replace(in_turn=False, later=()))
