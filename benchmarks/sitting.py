@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -50,14 +51,14 @@ class Sitting:
         finally:
             os.close(self._master)
 
-    def until(self, text: bytes) -> int:
+    def until(self, text: bytes | re.Pattern[bytes]) -> int:
         """Watch until `text` was shown; return the moment in nanoseconds."""
-        while text not in self.seen:
+        while not _is_in(text, self.seen):
             if not self._read():
                 raise RuntimeError(f"{text!r} was not shown: {self.seen[-2000:]!r}")
         return perf_counter_ns()
 
-    def timed_key(self, key: bytes, shows: bytes) -> float:
+    def timed_key(self, key: bytes, shows: bytes | re.Pattern[bytes]) -> float:
         """Press a key; return how many milliseconds later the screen shows what comes of it."""
         self.seen = b""
         begun = perf_counter_ns()
@@ -87,3 +88,7 @@ class Sitting:
         if not self._has_answered and _WHO in self.seen:
             self._has_answered = True
             os.write(self._master, b"\x1b]11;rgb:1c1c/1c1c/1c1c\x1b\\\x1b[?62;22c")
+
+
+def _is_in(text: bytes | re.Pattern[bytes], seen: bytes) -> bool:
+    return text in seen if isinstance(text, bytes) else text.search(seen) is not None
