@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import App as TextualApp
@@ -28,10 +29,12 @@ from siding.faces.tui.palette import Chooser, Entry, Value, everything, keys_of
 from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.faces.tui.slots import Slots
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
-from siding.feed.addresses import Address, parsed
+from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
 from siding.feed.model import AskKind, Feed, Row, State
+from siding.feed.slots import kept_slots
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard, answer_guard, guard
@@ -198,6 +201,11 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """The place on top, below overlays."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Place)), None)
 
+    @cached_property
+    def slots(self) -> Slots:
+        """The numbers of the rows, in all places the same."""
+        return Slots(kept_slots(self.siding.home))
+
     def _take(self, feed: Feed) -> None:
         self.feed = feed
         self._is_feed_there = True
@@ -285,6 +293,20 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
             first.go_to(wanted)
             return
         self.push_screen(place_for(wanted))
+
+    def go_on_to(self, address: Address | str) -> None:
+        """Show what an address names in place of the place on top: `back` does not come here.
+
+        The first place of all stays.
+        """
+        wanted = parsed(address) if isinstance(address, str) else address
+        top, many = self.place, len(self.screen_stack)
+        if wanted.place in ("", WORKFLOWS, ASKS):  # what home shows
+            self.act_go_home()
+        elif many > 1 and top is not None and top is self.screen and not top.is_at(wanted):
+            self.switch_screen(place_for(wanted))
+            return
+        self.open_address(wanted)
 
     def back(self) -> None:
         """Leave the place for the one below it; at home, leave the program."""

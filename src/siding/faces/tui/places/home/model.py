@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from siding.faces.tui.places.home.filtering import filtered
 from siding.faces.tui.places.home.loose import is_loose, with_loose_asks
 from siding.faces.tui.places.home.sections import HomeLine, Item, items, lines_of
-from siding.faces.tui.places.home.slots import Slots
+from siding.faces.tui.slots import Slots
 from siding.feed.addresses import Address
 from siding.feed.model import Ask, Feed, Row, State
 from siding.feed.state import ordered
