@@ -8,6 +8,7 @@ import pytest
 from rich.cells import cell_len
 
 from siding.faces.tui.app import Options, SidingApp
+from siding.faces.tui.ascii import in_ascii
 from siding.faces.tui.places.home.place import HomePlace
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.feed.model import AskKind, State
@@ -46,9 +47,10 @@ async def _at_all_widths(home: Path, look: Look) -> None:
     app = SidingApp(siding, begin=lambda: place, source=lambda: source, options=Options(look=look))
     rows = [row(f"r{n}", name=name, what=name, agent="codex") for n, name in enumerate(NAMES)]
     waits = row("w", State.WAITS, asks=("q",), name="漢字 waits", what="w")
-    asks = (ask("q", "w", AskKind.FAILURE, "exit 3: 漢字 npm test"),)
+    asked = ask("q", "w", AskKind.FAILURE, "exit 3: 漢字 npm test")
+    asked = asked._replace(entry=asked.entry._replace(task_name="a long name 漢字 " * 4))
     async with app.run_test(size=(WIDTHS[0], 30)) as pilot:
-        source.given.put(feed(waits, *rows, asks=asks))
+        source.given.put(feed(waits, *rows, asks=(asked,)))
         while not app.feed.rows:
             await asyncio.sleep(0.01)
         for width in WIDTHS:
@@ -60,10 +62,21 @@ async def _at_all_widths(home: Path, look: Look) -> None:
             hints = [f"{key.keys[0]} {key.hint}" for key in place.key_table.entries if key.hint]
             assert all(each in hints for each in lines[-2].split("  ") if each), lines[-2]
             assert lines[-2].endswith("? keys")
+            for keys, words in (
+                ((), "ctrl+y or tab answers"),
+                (("ctrl+y",), "1-3 answer · esc leaves it open"),
+            ):
+                await pilot.press(*keys)
+                await pilot.pause()
+                shown = " ".join(" ".join(_checked(app, width)).split())
+                assert (in_ascii(words) if look.is_ascii else words) in shown, shown
+            while place.pane.arming.is_armed:  # it takes no key just after another one
+                await asyncio.sleep(0.2)
+                await pilot.press("escape")
             await pilot.press("?")
             await pilot.pause()
             shown = "\n".join(_checked(app, width))
-            assert all(key in shown for key in ("enter", "ctrl+y")), shown
+            assert all(key in shown for key in ("keys: ", "enter", "ctrl+y")), shown
             await pilot.press("escape")
             await pilot.pause()
 
