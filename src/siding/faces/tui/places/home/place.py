@@ -98,6 +98,8 @@ class HomePlace(Answering):
         self._seen.refresh()
         self.home.take(feed)
         self._show()
+        if self.address is not None:
+            self.go_to(self.address)
 
     def _show(self) -> None:
         """Draw the list, the counts and the pane as they are now."""
@@ -479,13 +481,11 @@ class HomePlace(Answering):
         return address.place in ("", WORKFLOWS, ASKS)
 
     def go_to(self, address: Address) -> None:
-        """Put the cursor on what an address names."""
-        self.address = None
-        wanted = str(address)
-        asked = next((ask.row for ask in self.home.feed.asks if ask.address == wanted), "")
-        key = asked or next((row.key for row in self.home.feed.rows if row.address == wanted), "")
-        if key:
-            self._go(key, "")
+        """Put the cursor on what an address names, as soon as the feed is there."""
+        is_there = bool(self.home.feed.epoch)
+        self.address = None if is_there else address
+        if is_there:
+            self._go(self.home.key_at(address), f"nothing that is listed has the address {address}")
 
     def addresses(self) -> Collection[str]:
         """Return the addresses of the rows on the screen, and of what they ask."""

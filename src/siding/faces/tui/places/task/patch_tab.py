@@ -190,7 +190,7 @@ class PatchTab(CommentActs):
         width = _LIST if self._columns >= _BESIDE else self._columns
         remarks = remarks_of(self.loaded)
         found = entries(self.source, remarks, self.loaded.starts, width=width, look=self.list.look)
-        self.list.show(found, hold=False)
+        self.list.show(found)
 
     def on_scrolled_moved(self) -> None:
         """Ask for the colours of the files that are on the screen."""

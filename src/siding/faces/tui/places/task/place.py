@@ -205,7 +205,10 @@ class TaskPlace(GoingOn):
         if self.sheet.is_open:
             self.act_sheet_close()
             return False
-        return not (self.active == "patch" and self.patch.leaves_list())
+        if self.active == "patch" and self.patch.leaves_list():
+            return False
+        tab = self.tabs.get(self.active)
+        return tab is None or tab.may_leave()
 
     def on_screen_suspend(self) -> None:
         """Take in that another place is shown: all that there was of the task is seen."""

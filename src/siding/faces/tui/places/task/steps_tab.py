@@ -104,7 +104,7 @@ class StepsTab(Tab):
             now=now,
         )
         key, at = self.list.key, self.list.cursor
-        self.list.show(shown, hold=False)
+        self.list.show(shown)
         if key is not None and not self.list.stand_on_key(key) and shown:
             self.list.stand_on(max(0, min(at, len(shown) - 1)))
         self.page.told()
