@@ -33,6 +33,7 @@ FIGURES: dict[str, str] = {
     "fold": "benchmarks.fold",
     "feed": "benchmarks.feed",
     "screen": "benchmarks.screen",
+    "opening": "benchmarks.opening",
     "wire": "benchmarks.wire",
     "widgets": "benchmarks.widgets",
 }
