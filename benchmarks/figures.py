@@ -34,6 +34,7 @@ FIGURES: dict[str, str] = {
     "feed": "benchmarks.feed",
     "screen": "benchmarks.screen",
     "opening": "benchmarks.opening",
+    "replay": "benchmarks.replay",
     "wire": "benchmarks.wire",
     "widgets": "benchmarks.widgets",
 }

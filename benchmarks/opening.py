@@ -38,7 +38,7 @@ def _opened(bench: Bench, *, tasks: int, steps: int, lines: int) -> dict[str, Ti
     home = homes.make(bench, tasks=tasks, steps=steps, active=steps - 1)
     script = bench.scratch(f"prints-{tasks}-{steps}") / "prints.py"  # its number is not shown
     script.write_text(_PRINTS.format(lines), encoding="utf-8")
-    argv = [bench.siding, "run", "-q", "--", bench.python, script]
+    argv: list[str | Path] = [bench.siding, "run", "-q", "--", bench.python, script]
     bench.run(argv, cwd=home.repository, env=home.env)
     begun = Path(home.env["SIDING_HOME"]) / "terminal"
     begun.mkdir(exist_ok=True)
