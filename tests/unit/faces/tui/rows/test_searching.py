@@ -63,7 +63,7 @@ WORD = st.text(st.sampled_from("abkxeéÉ日İ1 \\"), min_size=1, max_size=3)
 @example("\N{KELVIN SIGN}", "k")
 @example("\x1b", "1b")
 @example("\udcff", "ff")
-@example("\x1b]8;;\nabc\td\n\x07", "c d")
+@example("\x1b]8;;\nabc\td\n\x07\n", "c d")
 def test_what_is_found_is_what_is_drawn(text: str, wanted: str) -> None:
     data = text.encode("utf-8", "surrogateescape")
     lines, style, with_it = lines_of(data), Style(), []
