@@ -184,10 +184,6 @@ class Transcript(Rows):
         self.following = True
         self.replaced(0)
 
-    def part_at(self, item: int) -> str | None:
-        """Return the key of the part that an item belongs to."""
-        return self._parts[self._number(item)].key if 0 <= item < self.count else None
-
     def item_of(self, key: str) -> int:
         """Return the first item of a part; KeyError if it is not there."""
         return self._firsts[self._by_key[key]]
@@ -236,15 +232,6 @@ class Transcript(Rows):
                     self.hidden(first, rest)
                 else:
                     self.changed(first, rest)
-
-    def fold_all(self, is_folded: bool, *, name: str = "") -> None:
-        """Fold or unfold all tools, or those of one name."""
-        keys = [
-            each.key
-            for each in self._parts
-            if isinstance(each.part, Tool) and name in ("", each.part.name)
-        ]
-        self.fold(keys, is_folded)
 
     def reveal(self, item: int) -> None:
         """Unfold the tool that an item belongs to."""
