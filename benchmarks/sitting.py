@@ -65,6 +65,10 @@ class Sitting:
         os.write(self._master, key)
         return (self.until(shows) - begun) / 1e6
 
+    def press(self, key: bytes) -> None:
+        """Press a key, or type a text."""
+        os.write(self._master, key)
+
     def watch(self, seconds: float) -> None:
         """Take what is shown meanwhile."""
         end = perf_counter_ns() + int(seconds * 1e9)
