@@ -82,7 +82,13 @@ class Bench:
     @contextmanager
     def asking(self, command: str, **more: Any) -> Iterator["Question"]:
         """Have the agent ask whether it may run a command; refuse it after the block."""
-        calls = [call("Bash", {"command": command}, tool_use_id="c1", **more)]
+        with self.asking_for("Bash", {"command": command}, **more) as question:
+            yield question
+
+    @contextmanager
+    def asking_for(self, tool: str, given: object, **more: Any) -> Iterator["Question"]:
+        """Have the agent ask whether it may use a tool; it is killed after the block."""
+        calls = [call(tool, given, tool_use_id="c1", **more)]
         run = subprocess.Popen(
             [*SIDING, "run", "--ask", "wait", "--", "claude"],
             cwd=self.sandbox.repo,

@@ -157,12 +157,11 @@ class Transcript(Rows):
         self._resized(number, final, before, len(shown.lines) - final)
 
     def grown(self, key: str) -> None:
-        """Take in what the output of a part has grown by."""
+        """Take in what the output of a part has grown by; it was looked for before."""
         number = self._by_key[key]
         shown = self._parts[number]
         if shown.output is None:
             return
-        shown.output.look()
         told, now = shown.told, len(shown.output)
         shown.told = now
         last = 1 if told else 0
@@ -188,6 +187,10 @@ class Transcript(Rows):
     def item_of(self, key: str) -> int:
         """Return the first item of a part; KeyError if it is not there."""
         return self._firsts[self._by_key[key]]
+
+    def lines_of(self, key: str) -> int:
+        """Return how many lines a part has on the screen; KeyError if it is not there."""
+        return self._parts[self._by_key[key]].count
 
     def _resized(self, number: int, at: int, before: int, after: int) -> None:
         """Take in that lines of a part from `at` on were `before` and are `after` now."""

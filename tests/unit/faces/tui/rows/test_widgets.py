@@ -98,9 +98,11 @@ def test_output_that_grows_in_the_middle() -> None:
         head = " ▾ ● Bash   make"
         assert await screen.rows() == [head, f"{indent}one", f"{indent}tw", " after", *[""] * 6]
         data.extend(b"o\nthree")
+        lines.look()
         view.grown("t")
         shown = [head, *(f"{indent}{each}" for each in ("one", "two", "three")), " after"]
         assert await screen.rows() == [*shown, *[""] * 5]
+        lines.look()
         view.grown("t")
         assert await screen.rows() == [*shown, *[""] * 5]
         view.drop("t")
