@@ -308,6 +308,8 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     f"{_UNIT}ground/process/test_tree.py::test_a_timeout_ends_daemons_whatever_they_forgot": (
         *("False-pty", "True-piped"),
     ),
+    # Claude's own is imported in `test_it_goes_to_claude_and_comes_back`, too.
+    "tests/agents/test_across.py::test_it_goes_on_with_what_others_have_held": ("codex",),
     f"{_FAULTS}paused_runs.py::test_without_a_next_command_their_host_lets_them_go_on": (),
     f"{_FAULTS}retention_faults.py::test_killed_at_any_call": (),
     f"{_FAULTS}fork_faults.py::test_making": ("make-pooled", "view-new"),
