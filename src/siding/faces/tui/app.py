@@ -20,7 +20,8 @@ from textual.screen import Screen
 from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
-from siding.faces.tui.first import First, Found, installed, is_first, remember
+from siding.faces.tui.first import First
+from siding.faces.tui.found import Found, installed, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -133,7 +134,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """Show the first start; what is answered is done, and that it was shown is kept."""
         hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
         agents = installed(self.siding.env)
-        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks, look=self.look)
+        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks)
 
         def left(turns_guard_on: bool | None) -> None:
             remember(self.siding)
@@ -143,7 +144,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                     then=lambda _done: self.say("agents run guarded from now on: siding guard"),
                 )
 
-        self.push_screen(First(found), left)
+        self.push_screen(First(found, self.look), left)
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""

@@ -4,6 +4,7 @@ from siding.agents.table import talks
 from siding.applying.pull_request import PreparedPullRequest
 from siding.bisect.search import Verdict
 from siding.faces.plans.plan import ActRequest
+from siding.faces.tui.acts.pull_request import push_and_open
 from siding.faces.tui.places.task.bisecting import Bisecting, Found
 from siding.faces.tui.places.task.changes import From, Since
 from siding.faces.tui.places.task.sheet import Choice
@@ -13,7 +14,6 @@ from siding.faces.tui.places.task.terminal import (
     lines_of_pull_request,
     planned_again,
     prepared,
-    push_and_open,
     run_again,
     run_apart,
 )
@@ -90,7 +90,7 @@ class Wider:
 
         def then(_key: str) -> None:
             said = in_terminal(
-                self._page.siding_app, "pull request", lambda: push_and_open(opened, found)
+                self._page.siding_app, "pull request", lambda: push_and_open(opened.project, opened.task.id, found)
             )
             self._page.acted(said)
 
