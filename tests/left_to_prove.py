@@ -297,6 +297,9 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "tests/integration/web/test_hostile_requests.py::"
     "test_a_head_and_a_body_have_to_come_in_time": (),
     f"{_UNIT}shellguard/test_differential.py::test_what_harms_the_canary_was_not_allowed": ("few",),
+    f"{_UNIT}comments/test_anchor.py::test_comments_over_two_hundred_edits_are_right_or_stale": (
+        *("0", "3"),
+    ),
     f"{_UNIT}ground/process/test_keeper.py::test_a_killed_host_takes_everything_with_it": (
         *("pty-early", "piped-late"),
     ),

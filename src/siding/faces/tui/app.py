@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import App as TextualApp
@@ -29,10 +30,12 @@ from siding.faces.tui.palette import Chooser, Entry, Value, everything, keys_of
 from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.faces.tui.slots import Slots
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
-from siding.feed.addresses import Address, parsed
+from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
 from siding.feed.model import AskKind, Feed, Row, State
+from siding.feed.slots import kept_slots
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard, answer_guard, guard
@@ -56,9 +59,11 @@ class Options(NamedTuple):
     keys: Mapping[str, Sequence[str]] = {}  # by `PLACE.ACT`, or ACT for all places
     look: Look = Look()
     typed: str = ""  # before the screen took keys
+    modes: Sequence[Any] | None = None  # of the terminal, by `tcgetattr`, as a shell had it
     owns_collector: bool = False  # whether it may collect garbage by its own rule
     has_eyes: Callable[[bool | None], None] | None = None  # is told whether a person looks
     greets: bool = False  # whether the first start is shown, if it was not yet
+    at: Address | None = None  # what is shown over the first place
 
 
 _USUAL = Options()
@@ -86,11 +91,12 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self.siding = siding._replace(tell=self._tell, warn=self._warn, choose=None)
         self.feed = _NOTHING
         self.look = options.look
-        self.typed = options.typed
+        self.typed, self.modes = options.typed, options.modes
         self.failure: Exception | None = None  # a bug that ended the screen
         self.last_frame: tuple[int, list[str]] | None = None
         self._has_eyes = options.has_eyes
         self._greets = options.greets
+        self._at = options.at
         self.eyes = Eyes.UNKNOWN
         self._key_settings = options.keys
         self._source = source
@@ -121,6 +127,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                 loop.add_signal_handler(number, self._end, 128 + number)
             except (ValueError, RuntimeError):  # not in the main thread, as in tests
                 break
+        if self._at is not None:
+            self.call_after_refresh(self.open_address, self._at)
         if self._greets and is_first(self.siding):
             self.call_after_refresh(self._greet)
         if self._collector is not None:
@@ -194,6 +202,11 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """The place on top, below overlays."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Place)), None)
 
+    @cached_property
+    def slots(self) -> Slots:
+        """The numbers of the rows, in all places the same."""
+        return Slots(kept_slots(self.siding.home))
+
     def _take(self, feed: Feed) -> None:
         self.feed = feed
         self._is_feed_there = True
@@ -225,6 +238,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """Say what the place on top shows: no notice is given of what a person looks at."""
         self._shown = frozenset(addresses)
         self._tell_eyes()
+        self._refresh_status()  # a place that was opened just now has none
 
     def _tell_eyes(self) -> None:
         if self._has_eyes is not None:
@@ -274,7 +288,26 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         if top is not None and top.is_at(wanted):
             top.go_to(wanted)
             return
+        first = self.screen_stack[0]
+        if isinstance(first, Place) and first.is_at(wanted):  # there is one Home
+            self.act_go_home()
+            first.go_to(wanted)
+            return
         self.push_screen(place_for(wanted))
+
+    def go_on_to(self, address: Address | str) -> None:
+        """Show what an address names in place of the place on top: `back` does not come here.
+
+        The first place of all stays.
+        """
+        wanted = parsed(address) if isinstance(address, str) else address
+        top, many = self.place, len(self.screen_stack)
+        if wanted.place in ("", WORKFLOWS, ASKS):  # what home shows
+            self.act_go_home()
+        elif many > 1 and top is not None and top is self.screen and not top.is_at(wanted):
+            self.switch_screen(place_for(wanted))
+            return
+        self.open_address(wanted)
 
     def back(self) -> None:
         """Leave the place for the one below it; at home, leave the program."""
