@@ -141,7 +141,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _greet(self) -> None:
         """Show the first start; what is answered is done, and that it was shown is kept."""
         hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
-        agents = installed(self.siding.env)
+        agents = installed(self.siding.env, self.siding.cwd)
         found = Found(agents=agents, guard=guard(self.siding), hooks=hooks)
 
         def left(turns_guard_on: bool | None) -> None:

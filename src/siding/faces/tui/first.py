@@ -93,13 +93,14 @@ class First(ModalScreen[bool]):
 
 
 class _Lines(Widget):
-    """Draws paragraphs in a box without lines."""
+    """Draws paragraphs over the whole width, so that nothing of the place is beside them."""
 
     def __init__(self, paragraphs: list[str], look: Look) -> None:
         super().__init__()
         self._paragraphs = paragraphs
         self._looks = Styles(look.palette)
         self._rows: list[str] = []
+        self._left = 0
 
     def on_mount(self) -> None:
         """Take the size that the lines need."""
@@ -107,16 +108,19 @@ class _Lines(Widget):
 
     def on_resize(self) -> None:
         """Wrap again."""
-        width = max(10, min(_WIDEST, self.app.size.width - 2))
+        whole = self.app.size.width
+        width = max(10, min(_WIDEST, whole - 2))
+        self._left = max(0, (whole - width) // 2)
         self._rows = []
         for paragraph in self._paragraphs:
             self._rows += ["", *wrapped(paragraph, width - 4)]
         self._rows.append("")
-        self.styles.width = width
+        self.styles.width = whole
         self.styles.height = min(len(self._rows), self.app.size.height)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         text = self._rows[y] if y < len(self._rows) else ""
-        segment = Segment(f"  {text}".ljust(self.size.width), self._looks["notice"])
+        shown = f"{' ' * self._left}  {text}".ljust(self.size.width)
+        segment = Segment(shown, self._looks["notice"])
         return Strip([segment]).adjust_cell_length(self.size.width)

@@ -4,11 +4,18 @@ import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 
+from siding.agents.start_questions import Question, start_questions
 from siding.agents.table import AGENTS
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard
 from siding.record.place.wiring import App
+
+_FIRST = (
+    (Question.FIRST_START, "never started here"),
+    (Question.LOGIN, "not logged in"),
+)
 
 
 class Found(NamedTuple):
@@ -23,10 +30,7 @@ class Found(NamedTuple):
         """Which agents there are."""
         if not self.agents:
             return "Agents found: none on the path; any command can be run as one."
-        return (
-            f"Agents found: {', '.join(self.agents)}. "
-            "What one asks first, such as its login, is said when it is started."
-        )
+        return f"Agents found: {', '.join(self.agents)}."
 
 
 def is_first(app: App) -> bool:
@@ -41,11 +45,17 @@ def remember(app: App) -> None:
         (app.home.terminal_dir / "begun").touch(mode=0o600)
 
 
-def installed(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the programs of agents that are on the path."""
+def installed(env: Mapping[str, str], cwd: Path) -> tuple[str, ...]:
+    """Return the programs of agents that are on the path, with what each asks first.
+
+    Whether one is logged in is looked up in its own files; where they do not say it, neither do we.
+    """
     path = env.get("PATH", "")
-    found = [
-        next((each for each in agent.programs if shutil.which(each, path=path)), "")
-        for agent in AGENTS
-    ]
-    return tuple(each for each in found if each)
+    found = []
+    for agent in AGENTS:
+        program = next((each for each in agent.programs if shutil.which(each, path=path)), "")
+        if program:
+            asked = start_questions(agent.name, (program,), cwd, env) or ()
+            first = next((said for question, said in _FIRST if question in asked), "")
+            found.append(f"{program} ({first})" if first else program)
+    return tuple(found)

@@ -59,7 +59,9 @@ def test_it_says_what_was_found_at_every_width(tmp_path: Path) -> None:
     for name in ("claude", "opencode"):
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)
-    assert installed({"PATH": str(tmp_path)}) == ("claude", "opencode")
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path / "nobody")}
+    assert installed(env, tmp_path) == ("claude (never started here)", "opencode")
+    assert installed({**env, "PATH": ""}, tmp_path) == ()
     found = Found(agents=("claude",), guard=Guard.UNASKED, hooks=1)
     look = Look(Palette.LIGHT)
     assert [line.partition(":")[0] for line in lines_of(found, look)[1:5]] == [

@@ -151,7 +151,8 @@ class Plain:
 
     def _first(self) -> None:
         hooks = sum(ask.kind is AskKind.HOOKS for ask in self._feed.asks)
-        found = Found(agents=installed(self._app.env), guard=guard(self._app), hooks=hooks)
+        agents = installed(self._app.env, self._app.cwd)
+        found = Found(agents=agents, guard=guard(self._app), hooks=hooks)
         self._talk.say_all(map(inert, reading.first_lines(found)))
 
     def _guard(self) -> None:
