@@ -22,7 +22,7 @@ from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.first import First
-from siding.faces.tui.found import Found, installed, is_first, remember
+from siding.faces.tui.found import Found, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -40,6 +40,7 @@ from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
+from siding.running.installed_agents import installed
 
 T = TypeVar("T")
 _NOTHING = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=0)

@@ -10,10 +10,11 @@ from textual.screen import Screen
 
 from siding.faces.tui.app import Options, SidingApp
 from siding.faces.tui.first import First, lines_of
-from siding.faces.tui.found import Found, installed
+from siding.faces.tui.found import Found
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.guard.guard import Guard, guard
 from siding.record.place.wiring import App, open_app
+from siding.running.installed_agents import installed
 from unit.faces.tui.apps import SomePlace, screen_text
 
 

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from siding.faces.tui.acts.starting import start_task
 from siding.faces.tui.acts.tasks import project_of_row
-from siding.faces.tui.found import Found, installed, is_first, remember
+from siding.faces.tui.found import Found, is_first, remember
 from siding.faces.tui.plain import reading
 from siding.faces.tui.plain.answering import Answering
 from siding.faces.tui.plain.talk import NOTHING, Leave, Stopped, Talk
@@ -21,6 +21,7 @@ from siding.feed.fold import HomeFold
 from siding.feed.model import AskKind, Feed, Row
 from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
+from siding.running.installed_agents import installed
 
 _WATCH_EVERY_S = 1.0
 FIRST = "siding: plain mode is on. Type a number or a word, then Enter. h: help. q: leave."
