@@ -438,7 +438,9 @@ class TaskPlace(GoingOn):
         self.ask_text("search", then, text=rows.word)
 
     def act_end_search(self) -> None:
-        self.tabs[self.active].rows.search("")
+        tab = self.tabs[self.active]
+        tab.may_leave()  # a search that goes on ends
+        tab.rows.search("")
         self.foot.show_hints(self.key_table.hints())
 
     def act_next_hit(self) -> None:
