@@ -81,6 +81,14 @@ class TaskScreen:
         await self._pilot.pause()
         return self.text()
 
+    async def does(self, key: str, shows: str, said: str) -> None:
+        """Press the key of an act, see what it would do, do it, and see what was done."""
+        await self.press(key)
+        await self.sees(shows, "enter do it")
+        await self.press("enter")
+        await self.sees(said)
+        await self.done()
+
     async def type(self, text: str) -> None:
         """Put a text into the field, and take it."""
         await self.until(lambda: self.place.typing.has_focus)

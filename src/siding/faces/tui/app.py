@@ -21,7 +21,8 @@ from textual.screen import Screen
 from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
-from siding.faces.tui.first import First, Found, installed, is_first, remember
+from siding.faces.tui.first import First
+from siding.faces.tui.found import Found, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -39,6 +40,7 @@ from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
+from siding.running.installed_agents import installed
 
 T = TypeVar("T")
 _NOTHING = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=0)
@@ -140,8 +142,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _greet(self) -> None:
         """Show the first start; what is answered is done, and that it was shown is kept."""
         hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
-        agents = installed(self.siding.env)
-        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks, look=self.look)
+        agents = installed(self.siding.env, self.siding.cwd)
+        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks)
 
         def left(turns_guard_on: bool | None) -> None:
             remember(self.siding)
@@ -151,7 +153,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                     then=lambda _done: self.say("agents run guarded from now on: siding guard"),
                 )
 
-        self.push_screen(First(found), left)
+        self.push_screen(First(found, self.look), left)
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""
