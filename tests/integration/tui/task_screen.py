@@ -14,7 +14,7 @@ from unit.faces.tui.apps import screen_text
 
 from ..undo.desk import Desk
 
-_LONGEST_S = 15.0
+_LONGEST_S = 60.0
 
 
 class TaskScreen:
