@@ -10,10 +10,11 @@ from textual.pilot import Pilot
 from siding.faces.tui.app import SidingApp
 from siding.faces.tui.places.task.place import TaskPlace
 from siding.feed.addresses import Address
+from unit.faces.tui.apps import screen_text
 
 from ..undo.desk import Desk
 
-_LONGEST_S = 15.0
+_LONGEST_S = 60.0
 
 
 class TaskScreen:
@@ -45,8 +46,7 @@ class TaskScreen:
 
     def rows(self) -> list[str]:
         """Return the rows of the whole screen as text."""
-        strips = self.app.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return screen_text(self.app)
 
     def text(self) -> str:
         return "\n".join(self.rows())
