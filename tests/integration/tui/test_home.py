@@ -72,6 +72,7 @@ def day(tmp_path: Path) -> Iterator[Sandbox]:
         siding("stop", "--all", "-t", task, cwd=place, status=None)
 
 
+@pytest.mark.timeout(900)  # ten tasks, on a busy machine
 def test_a_day_at_the_screen(day: Sandbox) -> None:
     asyncio.run(_a_day(day))
 
