@@ -22,6 +22,7 @@ from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.first import First
+from siding.faces.tui.foot import status_of, waiting_in
 from siding.faces.tui.found import Found, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
@@ -34,7 +35,7 @@ from siding.faces.tui.slots import Slots
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
-from siding.feed.model import AskKind, Feed, Row, State
+from siding.feed.model import AskKind, Feed, Row
 from siding.feed.slots import kept_slots
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
@@ -468,31 +469,6 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _pause(self) -> None:
         assert self._collector is not None
         self._collector.pause(time.monotonic() - self._key_at)
-
-
-def waiting_in(feed: Feed) -> int:
-    """Return how many rows wait, and how many asks that are of none."""
-    return len(feed.in_state(State.WAITS)) + sum(not ask.row for ask in feed.asks)
-
-
-def status_of(feed: Feed, is_there: bool) -> list[str]:
-    """Return what the line at the foot says about everything."""
-    if not is_there and not feed.rows:
-        return ["reading"]
-    counts = {state: len(feed.in_state(state)) for state in State}
-    counts[State.WAITS] = waiting_in(feed)
-    shown = [
-        f"{counts[state]} {word}"
-        for state, word in (
-            (State.WAITS, "wait"),
-            (State.BROKE, "broke"),
-            (State.READY, "ready"),
-            (State.RUNS, "run"),
-        )
-        if counts[state]
-    ]
-    problems = [f"{len(feed.problems)} cannot be read"] if feed.problems else []
-    return [", ".join(shown) or "all quiet", *problems]
 
 
 def lines_of(screen: Screen[Any]) -> list[str]:
