@@ -39,6 +39,8 @@ class TaskScreen:
             await self.until(lambda: self.place._opened is not None)
             yield self
             await app.workers.wait_for_complete()
+        # A thread of the screen may go on with an act that its person has left, and writes.
+        await asyncio.wait_for(asyncio.to_thread(app._acts.shutdown), _LONGEST_S)
 
     @property
     def app(self) -> SidingApp:
