@@ -54,8 +54,11 @@ class Talk:
 
     def ask(self, what: str) -> str:
         """Ask for a line; return it without its blanks. Raises Leave and Stopped."""
-        self._shown.write(f"{what}> ")
-        self._shown.flush()
+        try:
+            self._shown.write(f"{what}> ")
+            self._shown.flush()
+        except KeyboardInterrupt:  # at once, when it was read
+            raise self._stopped() from None
         word = self.line().strip()
         if word == "q":
             raise Leave
@@ -85,11 +88,15 @@ class Talk:
                         self.say("")
                     raise Leave
         except KeyboardInterrupt:
-            self._waiting = b""
-            self.say("")
-            raise Stopped from None
+            raise self._stopped() from None
         line, _newline, self._waiting = self._waiting.partition(b"\n")
         return line.decode("utf-8", "replace")
+
+    def _stopped(self) -> Stopped:
+        """Forget what was typed, as ctrl+c means to."""
+        self._waiting = b""
+        self.say("")
+        return Stopped()
 
     def has_line(self, within_s: float) -> bool:
         """Tell whether a line was typed, or nothing more can be; wait so long for it."""
