@@ -13,6 +13,7 @@ import pytest
 
 _PATIENCE_S = 90.0
 _LOOK_S = 0.05
+_AGAIN_S = 1.0
 
 
 class Tmux:
@@ -63,6 +64,19 @@ class Tmux:
         """Press keys, one after the other."""
         self.keys += len(keys)
         self._call("send-keys", "-t", "here", *keys)
+
+    def press_until(self, key: str, is_so: Callable[[], object]) -> None:
+        """Press a key, and again after a second if nothing came of it: it may have been too early.
+
+        A card takes no key in the first moments after its chord.
+        """
+        end = time.monotonic() + _PATIENCE_S
+        while not is_so():
+            assert time.monotonic() < end, self.screen
+            self.press(key)
+            again = time.monotonic() + _AGAIN_S
+            while not is_so() and time.monotonic() < again:
+                time.sleep(_LOOK_S)
 
     def type(self, text: str) -> None:
         """Type a text; its letters do not count as keys."""

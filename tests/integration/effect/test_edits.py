@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import Sandbox
-
 from .bench import Bench, digests
 
 
 @pytest.fixture
-def bench(sandbox: Sandbox) -> Bench:
-    return Bench(sandbox, files=0)
+def bench() -> Bench:
+    return Bench()
 
 
 def test_the_patch_of_an_edit_is_shown_and_follows_the_file(bench: Bench) -> None:

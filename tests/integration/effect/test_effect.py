@@ -15,7 +15,7 @@ from bwrap import needs_bwrap
 from sandbox import SIDING, alive
 from siding.effect import copying, trial
 from siding.effect.ask import begin
-from siding.effect.count import NotWanted, Wanted
+from siding.effect.count import Asked, NotWanted, Wanted
 from siding.effect.effect import EffectState
 from siding.effect.store import effect_of
 
@@ -133,7 +133,7 @@ def test_what_reaches_out_is_not_tried(bench: Bench) -> None:
     task = bench.workspace(project).task_id
     for number, (command, why) in enumerate(told.items()):
         session = f"s-{number}"
-        assert begin(project, task, session, command, bench.root) is None
+        assert begin(project, task, Asked(session, command, bench.root)) is None
         found = effect_of(project, session)
         assert found is not None
         assert found.state is EffectState.NOT_TRIED, command
@@ -290,7 +290,7 @@ def test_it_can_be_switched_off(bench: Bench) -> None:
     settings.write_text("version: 1\nagents: {effect: false}\n")
     project, session = bench.project(), bench.question()
     task = bench.workspace(project).task_id
-    assert begin(project, task, session, "rm -rf build/", bench.root) is None
+    assert begin(project, task, Asked(session, "rm -rf build/", bench.root)) is None
     assert effect_of(project, session) is None
     refused = bench.sandbox.siding("decide", "effect", status=None)
     assert b"has no effect" in refused.stderr

@@ -114,8 +114,6 @@ def test_a_look_by_eye_ends_with_the_screen(desk: Desk, screen: TaskScreen) -> N
         async with screen.shown():
             await screen.press("B", "enter")
             await screen.sees("does it hold there?")
-            acts = screen.app._acts
             await screen.press("ctrl+q")
-        await asyncio.wait_for(asyncio.to_thread(acts.shutdown), _LONGEST_S)
 
     asyncio.run(work())

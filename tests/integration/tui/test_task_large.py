@@ -52,8 +52,8 @@ def test_the_line_under_the_cursor_is_found_again_without_stopping_the_screen(
         return patch.source[patch.lines.cursor].text
 
     async def work() -> None:
+        watch = asyncio.create_task(turns.watch())
         async with screen.shown():
-            watch = asyncio.create_task(turns.watch())
             await screen.sees(f"1 file +{_LINES}")
             patch = screen.place.patch
             patch._go_to(patch.source.item_of(0, row=50_001))

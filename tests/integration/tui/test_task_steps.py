@@ -43,15 +43,6 @@ def steps_of(screen: TaskScreen) -> StepsTab:
     return found
 
 
-async def does(screen: TaskScreen, key: str, shows: str, said: str) -> None:
-    """Press the key of an act, see what it would do, do it, and see what was done."""
-    await screen.press(key)
-    await screen.sees(shows, "enter do it")
-    await screen.press("enter")
-    await screen.sees(said)
-    await screen.done()
-
-
 def test_before_a_prompt_undone_redone_and_once_more(talk: Desk) -> None:
     screen, before = TaskScreen(talk), made(talk)
     assert sorted(before) == ["one", "two"]
@@ -60,19 +51,19 @@ def test_before_a_prompt_undone_redone_and_once_more(talk: Desk) -> None:
         async with screen.shown():
             await screen.press("s")
             await screen.sees("Make two", "+2 -0")
-            await does(screen, "w", "Go back to before 'Make two'", "step 0005: back to before")
+            await screen.does("w", "Go back to before 'Make two'", "step 0005: back to before")
             assert [*made(talk)] == ["one"]
-            await does(screen, "U", "Undo: step 0005", "undid step 0005")
+            await screen.does("U", "Undo: step 0005", "undid step 0005")
             assert made(talk) == before
-            await does(screen, "R", "Redo: step 0005", "did step 0005 again")
+            await screen.does("R", "Redo: step 0005", "did step 0005 again")
             assert [*made(talk)] == ["one"]
-            await does(screen, "U", "Undo: step 0005", "undid step 0005")
+            await screen.does("U", "Undo: step 0005", "undid step 0005")
             assert made(talk) == before
             await screen.press("w")
             await screen.sees("no prompt is here")
             await screen.press("j", "z", "j")
             await screen.sees(">   0003  turn")
-            await does(screen, "w", "Go back to before 'Make two'", "back to before")
+            await screen.does("w", "Go back to before 'Make two'", "back to before")
             assert [*made(talk)] == ["one"]
 
     asyncio.run(work())
@@ -82,7 +73,7 @@ def test_an_agent_is_given_a_prompt_again_undone_and_once_more(talk: Desk) -> No
     screen, first = TaskScreen(talk), made(talk)
 
     async def again(screen: TaskScreen, shows: str, many: int) -> bytes:
-        await does(screen, "t", shows, "[o Output]")
+        await screen.does("t", shows, "[o Output]")
         await screen.sees("runs in the background", "U takes it back")
         await screen.until(partial(has_runs, talk, many))
         await screen.press("s", "r")
@@ -95,8 +86,8 @@ def test_an_agent_is_given_a_prompt_again_undone_and_once_more(talk: Desk) -> No
             await screen.sees(">   0003  turn")
             second = await again(screen, "Do step 0003 again", 3)
             assert second != first["two"]
-            await does(screen, "U", "Undo: step 0006", "undid step 0006 (Make two)")
-            await does(screen, "U", "Undo: step 0005", "undid step 0005")
+            await screen.does("U", "Undo: step 0006", "undid step 0006 (Make two)")
+            await screen.does("U", "Undo: step 0005", "undid step 0005")
             assert made(talk) == first
             steps_of(screen).list.stand_on(0)
             await screen.press("t")
@@ -119,20 +110,20 @@ def test_a_command_is_done_again_twice(desk: Desk, screen: TaskScreen) -> None:
             await screen.sees("no prompts are below this step")
             await screen.press("L")
             for runs in (3, 4):
-                await does(screen, "t", "Do step 0002 again", "[o Output]")
+                await screen.does("t", "Do step 0002 again", "[o Output]")
                 await screen.until(partial(has_runs, desk, runs))
                 assert desk.read("n.txt") == b"one\ntwo\n"
                 await screen.press("s", "r")
                 await screen.done()
                 steps_of(screen).list.stand_on_key("2")
             same = "no file changes; the next undo is about what came before it"
-            await does(screen, "U", same, "undid step 0006 (sh -c 'echo two >> n.txt')")
-            await does(screen, "U", same, "undid step 0004 (sh -c 'echo two >> n.txt')")
+            await screen.does("U", same, "undid step 0006 (sh -c 'echo two >> n.txt')")
+            await screen.does("U", same, "undid step 0004 (sh -c 'echo two >> n.txt')")
             assert desk.read("n.txt") == b"one\ntwo\n"
-            await does(screen, "U", "Undo: step 0002 is undone (sh", "undid step 0002")
+            await screen.does("U", "Undo: step 0002 is undone (sh", "undid step 0002")
             assert desk.read("n.txt") == b"one\n"
             for step in ("0002", "0004", "0006"):
-                await does(screen, "R", f"Redo: step {step}", f"did step {step}")
+                await screen.does("R", f"Redo: step {step}", f"did step {step}")
             assert desk.read("n.txt") == b"one\ntwo\n"
 
     asyncio.run(work())

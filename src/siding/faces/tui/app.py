@@ -21,7 +21,9 @@ from textual.screen import Screen
 from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
-from siding.faces.tui.first import First, Found, installed, is_first, remember
+from siding.faces.tui.first import First
+from siding.faces.tui.foot import status_of, waiting_in
+from siding.faces.tui.found import Found, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -33,12 +35,13 @@ from siding.faces.tui.slots import Slots
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
-from siding.feed.model import AskKind, Feed, Row, State
+from siding.feed.model import AskKind, Feed, Row
 from siding.feed.slots import kept_slots
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
+from siding.running.installed_agents import installed
 
 T = TypeVar("T")
 _NOTHING = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=0)
@@ -140,8 +143,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _greet(self) -> None:
         """Show the first start; what is answered is done, and that it was shown is kept."""
         hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
-        agents = installed(self.siding.env)
-        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks, look=self.look)
+        agents = installed(self.siding.env, self.siding.cwd)
+        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks)
 
         def left(turns_guard_on: bool | None) -> None:
             remember(self.siding)
@@ -151,7 +154,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                     then=lambda _done: self.say("agents run guarded from now on: siding guard"),
                 )
 
-        self.push_screen(First(found), left)
+        self.push_screen(First(found, self.look), left)
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""
@@ -466,31 +469,6 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _pause(self) -> None:
         assert self._collector is not None
         self._collector.pause(time.monotonic() - self._key_at)
-
-
-def waiting_in(feed: Feed) -> int:
-    """Return how many rows wait, and how many asks that are of none."""
-    return len(feed.in_state(State.WAITS)) + sum(not ask.row for ask in feed.asks)
-
-
-def status_of(feed: Feed, is_there: bool) -> list[str]:
-    """Return what the line at the foot says about everything."""
-    if not is_there and not feed.rows:
-        return ["reading"]
-    counts = {state: len(feed.in_state(state)) for state in State}
-    counts[State.WAITS] = waiting_in(feed)
-    shown = [
-        f"{counts[state]} {word}"
-        for state, word in (
-            (State.WAITS, "wait"),
-            (State.BROKE, "broke"),
-            (State.READY, "ready"),
-            (State.RUNS, "run"),
-        )
-        if counts[state]
-    ]
-    problems = [f"{len(feed.problems)} cannot be read"] if feed.problems else []
-    return [", ".join(shown) or "all quiet", *problems]
 
 
 def lines_of(screen: Screen[Any]) -> list[str]:

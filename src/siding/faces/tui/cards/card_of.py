@@ -24,7 +24,7 @@ _EFFECT_LINES = 12  # of the patch of a tool that edits
 _OPEN = Choice("open it", CardAct.OPEN)
 _DECISIONS = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE)
 _CHOICES = {
-    AskKind.AGENT: (Choice("go to its screen (ctrl+] d comes back)", CardAct.ATTACH), _OPEN),
+    AskKind.AGENT: (Choice("go to its screen (ctrl+] comes back)", CardAct.ATTACH), _OPEN),
     AskKind.CONFLICT: (
         Choice(
             "apply what was resolved",

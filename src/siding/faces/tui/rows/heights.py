@@ -175,6 +175,11 @@ class Heights:
         """Tell whether all heights were measured."""
         return 0 not in self._exact
 
+    @property
+    def measured_items(self) -> int:
+        """About how many heights were measured."""
+        return self._exact.count(1) * CHUNK
+
     def measured(self, chunk: int, heights: Sequence[int]) -> None:
         """Keep the exact heights of a chunk."""
         assert len(heights) == len(self._chunks[chunk])

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.geometry import Region
 
+from siding.faces.tui.rows.drawing import KEPT_ITEMS
 from siding.faces.tui.rows.list import Column, Entry, ListView, plain, widths
 from siding.faces.tui.rows.output import FileLines, TextLines
 from siding.faces.tui.rows.patch import PatchRow, PatchView
@@ -335,3 +337,20 @@ def test_every_style_is_known_in_every_palette_and_every_mark_in_ascii() -> None
         assert styles["added+hit"] != styles["added"]
     for name in MARKS:
         assert Look(is_ascii=True).mark(name).isascii()
+
+
+def test_what_is_kept_of_many_lines_is_bounded() -> None:
+    data = b"".join(b"line %d\n" % number for number in range(20_000))
+    lines = FileLines(lambda offset, size: data[offset : offset + size])
+    lines.look()
+    view = Transcript()
+
+    async def act(_screen: Screen) -> None:
+        view.put("o", Output(lines))
+        for row in range(0, 20_000, 200):
+            view.go_to_row(row)
+            view.render_lines(Region(0, 0, 40, 10))
+        assert len(view._drawing._kept) == KEPT_ITEMS
+        assert len(lines._kept) <= 8
+
+    on_screen(view, act)

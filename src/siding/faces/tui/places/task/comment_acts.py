@@ -142,7 +142,7 @@ class CommentActs(Tab):
         opened = self.page.opened
         choices = [Choice(_offer(each, what), each.run.id) for each in found]
         if not found:
-            text = f"no agent lives here that can be given {what}: copy the prompt of them"
+            text = f"no agent lives here that can be given {what}: copy the prompt"
             choices = [Choice([(text, TEXT)], _NOBODY)]
 
         def then(key: str) -> None:

@@ -18,7 +18,7 @@ from siding.faces.tui.places.task.keys import OF_SEARCH, OF_TASK, SHEET
 from siding.faces.tui.places.task.output_tab import OutputTab
 from siding.faces.tui.places.task.patch_tab import PatchTab
 from siding.faces.tui.places.task.reading import Opened, open_task
-from siding.faces.tui.places.task.sheet import Choice, Sheet, Typing
+from siding.faces.tui.places.task.sheet import TYPING, Choice, Sheet, Typing
 from siding.faces.tui.places.task.steps_tab import StepsTab
 from siding.faces.tui.places.task.tab import Tab
 from siding.faces.tui.places.task.wider import Wider
@@ -57,6 +57,7 @@ class TaskPlace(GoingOn):
         self._stale: set[str] = set()
         self._tables: dict[str, KeyTable] = {}
         self._then: Callable[[str], None] | None = None
+        self._early: list[Key] = []  # what was pressed before the task was known
 
     # As a place
 
@@ -82,6 +83,9 @@ class TaskPlace(GoingOn):
         for name in self.tabs:
             self._stale.add(name)
         self._refresh_tab()
+        early, self._early = self._early, []
+        for key in early:
+            self.run_key(key)
 
     @property
     def siding_app(self) -> App[int]:
@@ -113,6 +117,7 @@ class TaskPlace(GoingOn):
     def run_key(self, key: Key) -> None:
         """Run the act of a key: in the tab, else here, else the one that is everywhere the same."""
         if self._opened is None and not is_of_any_place(key.act):
+            self._early.append(key)
             return
         tab = None if self.sheet.is_open else self.tabs.get(self.active)
         act = getattr(tab, f"act_{key.act}", None)
@@ -289,14 +294,11 @@ class TaskPlace(GoingOn):
 
     def ask_text(self, title: str, then: Callable[[str], None], *, text: str = "") -> None:
         """Have the person type a text."""
-        self.typing.ask(
-            f"{title}   enter takes it, escape leaves it, ctrl+j begins a line",
-            then,
-            text=text,
-            left=self._focus_tab,
-        )
+        self.typing.ask(title, then, text=text, left=self._typed_out)
+        self.port.say(TYPING)
 
-    def _focus_tab(self) -> None:
+    def _typed_out(self) -> None:
+        self.foot.hush()
         self.tabs[self.active].rows.focus()
 
     def choose(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
@@ -436,7 +438,9 @@ class TaskPlace(GoingOn):
         self.ask_text("search", then, text=rows.word)
 
     def act_end_search(self) -> None:
-        self.tabs[self.active].rows.search("")
+        tab = self.tabs[self.active]
+        tab.may_leave()  # a search that goes on ends
+        tab.rows.search("")
         self.foot.show_hints(self.key_table.hints())
 
     def act_next_hit(self) -> None:

@@ -5,6 +5,7 @@ from siding.applying.pull_request import PreparedPullRequest
 from siding.bisect.search import Verdict
 from siding.bisect.stopper import SearchStopped
 from siding.faces.plans.plan import ActRequest
+from siding.faces.tui.acts.pull_request import push_and_open
 from siding.faces.tui.acts.starting import what_runs
 from siding.faces.tui.places.task.bisecting import Bisecting, Found, unfinished
 from siding.faces.tui.places.task.changes import From, Since
@@ -15,7 +16,6 @@ from siding.faces.tui.places.task.terminal import (
     lines_of_pull_request,
     planned_again,
     prepared,
-    push_and_open,
     run_again,
     run_apart,
 )
@@ -92,7 +92,9 @@ class Wider:
 
         def then(_key: str) -> None:
             said = in_terminal(
-                self._page.siding_app, "pull request", lambda: push_and_open(opened, found)
+                self._page.siding_app,
+                "pull request",
+                lambda: push_and_open(opened.project, opened.task.id, found),
             )
             self._page.acted(said)
 
