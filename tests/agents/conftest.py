@@ -279,6 +279,13 @@ class GeminiAtWork(AgentAtWork):
         return Call(f"mcp_siding_{name}", fields)
 
 
+_OF_OPENCODE = {
+    "attachment": True,
+    "limit": {"context": 200000, "output": 8000},
+    "modalities": {"input": ["text", "image"], "output": ["text"]},
+}
+
+
 class OpencodeAtWork(AgentAtWork):
     """opencode. A provider of the person's own, in its settings, is the test's."""
 
@@ -306,7 +313,7 @@ class OpencodeAtWork(AgentAtWork):
         provider = {
             "npm": "@ai-sdk/openai-compatible",
             "options": {"baseURL": f"{model.url}/v1", "apiKey": "of-a-test"},
-            "models": {"a-model": {"limit": {"context": 200000, "output": 8000}}},
+            "models": {name: dict(_OF_OPENCODE) for name in ("a-model", "b-model")},
         }
         settings = {
             "$schema": "https://opencode.ai/config.json",

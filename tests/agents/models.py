@@ -207,8 +207,10 @@ class ModelServer:
             return _begun(self.responses(body))
         if path.endswith("/chat/completions"):
             return _begun(self.chunks(body)) if body.get("stream") else self.completion(body)
+        if "enerateContent" in path:  # its model is in the address
+            body["model"] = path.rpartition("/")[2].partition(":")[0]
         if "streamGenerateContent" in path:
-            return [self.content(body)]
+            return _begun(self.contents(body))
         if "generateContent" in path:
             return self.content(body)
         if "countTokens" in path or "count_tokens" in path:
@@ -322,12 +324,25 @@ class ModelServer:
             "usageMetadata": {**usage, "totalTokenCount": 120 + number},
         }
 
+    def contents(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the next answer as the events of the Gemini API: a text may come word by word."""
+        whole = self.content(body)
+        (candidate,) = whole["candidates"]
+        *first, last = _in_words(candidate["content"]["parts"])
+        for part in first:
+            content = {"role": "model", "parts": [part]}
+            yield {"candidates": [{"content": content, "index": 0}]}
+        content = {**candidate["content"], "parts": [last]}
+        yield {**whole, "candidates": [{**candidate, "content": content}]}
+
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the next answer as a chat completion."""
         with self._lock:
             answer = self._next(body) if body.get("tools") or self._answers_all else ["ok"]
             number = self._counted()
-        said = "".join(part for part in answer if isinstance(part, str))
+        texts = [part for part in answer if isinstance(part, str)]
+        said = texts[0] if len(texts) == 1 else "".join(texts)
+        thought = "".join(part.text for part in answer if isinstance(part, Thought))
         calls = [
             {
                 "index": at,
@@ -337,7 +352,9 @@ class ModelServer:
             }
             for at, part in enumerate(each for each in answer if isinstance(each, Call))
         ]
-        message = {"role": "assistant", "content": said, **({"tool_calls": calls} if calls else {})}
+        message: dict[str, Any] = {"role": "assistant", "content": said}
+        message |= {"tool_calls": calls} if calls else {}
+        message |= {"reasoning_content": thought} if thought else {}
         usage = {"prompt_tokens": 100 + number, "completion_tokens": 20}
         return {
             "id": f"chatcmpl-{number:04d}",
@@ -360,7 +377,15 @@ class ModelServer:
         (choice,) = whole.pop("choices")
         usage = whole.pop("usage")
         head = {**whole, "object": "chat.completion.chunk"}
-        yield {**head, "choices": [{"index": 0, "delta": choice["message"]}]}
+        message = choice["message"]
+        thought = message.pop("reasoning_content", "")
+        words = message["content"].words if isinstance(message["content"], Pieces) else []
+        for delta in (
+            *([{"reasoning_content": thought}] if thought else []),
+            *({"content": word} for word in words[:-1]),
+            {**message, "content": words[-1]} if words else message,
+        ):
+            yield {**head, "choices": [{"index": 0, "delta": {"role": "assistant", **delta}}]}
         ended = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
         yield {**head, "choices": [ended], "usage": usage}
 
@@ -398,6 +423,15 @@ def _part(part: Part) -> dict[str, Any]:
     if isinstance(part, Thought):
         return {"text": part.text, "thought": True}
     return {"functionCall": {"name": part.tool, "args": dict(part.input)}}
+
+
+def _in_words(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts of an answer of the Gemini API; `Pieces` are a part for each word."""
+    found: list[dict[str, Any]] = []
+    for part in parts:
+        text = part.get("text")
+        found += [{"text": word} for word in text.words] if isinstance(text, Pieces) else [{**part}]
+    return found
 
 
 def _pieces(part: Part, at: int, item: str) -> Iterator[dict[str, Any]]:

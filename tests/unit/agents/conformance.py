@@ -16,6 +16,7 @@ from siding.agents.settings import SETTINGS
 from siding.agents.start_questions import SAYS
 from siding.agents.start_questions import start_questions as asks_first
 from siding.agents.table import Agent
+from siding.agents.talking.port import TALKING, Hold, Proof, Sent, Unread
 from siding.agents.transcripts.counting import COUNTING, Counted, alone, read_file
 from siding.agents.transcripts.homes import HOME, found, subagents_of
 from siding.agents.transcripts.interchange import INTERCHANGE, bring_in, form_of, give_out
@@ -130,6 +131,29 @@ def headless(agent: Agent, _samples: Path, _scratch: Path) -> None:
     _again(agent)
 
 
+def talking(agent: Agent, _samples: Path, scratch: Path) -> None:
+    """It is started with the person's own flags; what it prints may be anything, cut anywhere."""
+    found = TALKING.of(agent.name)
+    assert found is not None
+    assert found.settles_s >= 0
+    options, env = ("--own", "flag"), {"HOME": str(scratch)}
+    hold = Hold((agent.programs[0],), scratch, env, str(scratch / "f"), options, text="be kind")
+    for told in (hold, hold._replace(session="a-uuid"), hold._replace(new_session="a-uuid")):
+        made = found.opened(told)
+        assert made.argv[0] == agent.programs[0]
+        assert not made.why_not
+        assert [word for word in made.argv if word in options] == [*options]
+        assert made.talker.session in ("", told.goes_on_from())
+        made.talker.to_send()
+        for line in ODD_LINES:
+            for event in made.talker.receive(line + b"\n"):
+                assert isinstance(event, Unread)
+        assert made.talker.receive(b"") == []
+        sent = Sent(prompt="a", text="b", turn=0, session="a-uuid")
+        assert found.proof(sent, told) is not Proof.TAKEN
+    assert [*scratch.iterdir()] == []
+
+
 def _again(agent: Agent) -> None:
     """The prompt stands once in the command line, and the conversation if one is named."""
     made = AGAIN.of(agent.name)
@@ -222,7 +246,7 @@ def counting(agent: Agent, samples: Path, scratch: Path) -> None:
 CHECKS: Mapping[str, Callable[[Agent, Path, Path], None]] = {
     each.__name__: each
     for each in (
-        *(places, hooks, settings, headless),
+        *(places, hooks, settings, headless, talking),
         *(wire, start_questions, home, lines, interchange, counting),
     )
 }

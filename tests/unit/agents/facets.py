@@ -5,6 +5,7 @@ from typing import Any
 from siding.agents import hooks, places, settings, start_questions, wire
 from siding.agents.facets import Facet
 from siding.agents.headless import port as headless
+from siding.agents.talking import port as talking
 from siding.agents.transcripts import counting, homes, interchange, summaries
 
 PORTS = (
@@ -17,6 +18,7 @@ PORTS = (
     settings,
     start_questions,
     summaries,
+    talking,
     wire,
 )
 FACETS: tuple[Facet[Any], ...] = tuple(

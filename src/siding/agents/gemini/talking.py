@@ -1,0 +1,82 @@
+"""The Gemini CLI, held over ACP. Tried with 0.61.0.
+
+It has habits that cost conversations:
+
+- A conversation that it loads gets a second file, which stays empty if another minute has begun; as
+  it starts the next time, it takes empty files away, and with them all that have the same id in
+  their names. It spares the one that its command line names (`--resume`), which it does not load
+  itself as it speaks ACP.
+- Its record lacks what it did in the last two seconds or so.
+
+It answers `session/load` before it tells the story. Its commands follow the story.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from siding.agents.acp.habits import Counts, Habits
+from siding.agents.acp.records import home_of, lines_of, text_of
+from siding.agents.acp.talking import AcpTalking
+from siding.agents.talking.port import Abilities, Evidence, Hold, Talking
+from siding.ground.storage.fields import mapping, mappings, text
+
+_CONTEXT = "<session_context>"  # begins what it says itself before the first prompt
+_UNTITLED = "****\n"  # begins a thought without a title
+_MODE = "[MODE_UPDATE]"  # begins a piece of text by which it tells its mode
+
+
+def _name(call: Mapping[str, Any]) -> str:
+    return text(call.get("toolCallId")).partition("__")[0]
+
+
+def _env(_hold: Hold) -> Mapping[str, str]:
+    return {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
+def _texts(session: str, hold: Hold) -> Sequence[str] | None:
+    root = Path(hold.env.get("GEMINI_CLI_HOME") or home_of(hold))
+    found: dict[str, str] = {}
+    is_there = False
+    for path in sorted((root / ".gemini" / "tmp").glob(f"*/chats/session-*-{session[:8]}.jsonl")):
+        try:
+            lines = list(lines_of(path))
+        except OSError:
+            return None
+        if not any(each.get("sessionId") == session for each in lines):
+            continue
+        is_there = True
+        for line in lines:
+            for message in (line, *mappings(mapping(line.get("$set")).get("messages"))):
+                if message.get("type") == "user":
+                    found[text(message.get("id"))] = text_of(message.get("content"))
+    if not is_there:
+        return None
+    return [each for each in found.values() if each.strip() and not each.startswith(_CONTEXT)]
+
+
+TALKING: Talking = AcpTalking(
+    Habits(
+        abilities=Abilities(
+            evidence=Evidence.TEXT,
+            asks=True,
+            always=True,
+            models=True,
+            modes=True,
+            pictures=True,
+            commands=True,
+        ),
+        words=("--acp",),
+        model_word="-m",
+        session_word="--resume",
+        env=_env,
+        always="proceed_always",
+        counts=Counts.QUOTA,
+        is_story_late=True,
+        tool_name=_name,
+        is_noise=lambda said: said.startswith(_MODE),
+        thought=lambda said: said.removeprefix(_UNTITLED),
+        texts=_texts,
+        settles_s=2.5,
+    )
+)
