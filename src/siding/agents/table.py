@@ -87,7 +87,7 @@ AGENTS = (
         folder="codex",
         facets=(
             *("places", "hooks", "settings", "headless", "wire", "start_questions"),
-            *("home", "lines", "interchange", "counting"),
+            *("home", "lines", "interchange", "counting", "talking"),
         ),
         obeys=(".codex/",),
         traps=".codex/",

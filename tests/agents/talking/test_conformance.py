@@ -297,6 +297,8 @@ class TestHeld:
         assert driven.talker.abilities.questions == (call is not None)
         if call is None:
             return
+        if held.row.asks_person_in:
+            driven = held.begin(mode=held.row.asks_person_in)
         held.model.says([call], ["I see."])
         driven.prompt("Ask me")
         asked = driven.until(Asked)
@@ -309,6 +311,9 @@ class TestHeld:
         assert ended(driven.turn()).how is How.DONE
         told = said(held.model.requests[-1])
         assert told.rindex("Ultramarine") > told.rindex("Vermilion")  # it was offered before it
+        if held.row.asks_person_in:
+            held.driven.remove(driven)
+            driven.close()
 
     def test_the_model_is_changed(self, held: Place) -> None:
         driven = held.driven[-1]
