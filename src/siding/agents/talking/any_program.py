@@ -93,9 +93,9 @@ class LineTalker:
         self._prompt, self._is_taken, self._is_stopped = prompt_id, False, False
         self._late.append(TurnStarted(prompt=prompt_id))
 
-    def steer(self, prompt_id: str, parts: Parts) -> None:
-        if parts:
-            self._left.append(prompt_id)
+    def steer(self, prompt_id: str, _parts: Parts, /) -> None:
+        """Hand it back as the turn ends."""
+        self._left.append(prompt_id)
 
     def stop(self) -> None:
         self._is_stopped = bool(self._prompt)
