@@ -78,6 +78,14 @@ class ThreadEvents:
         found = self._running.get(call)
         return {} if found is None else found.item
 
+    def commands_of(self, turn: str) -> list[str]:
+        """Return the calls of a turn's commands that run."""
+        return [
+            call
+            for call, running in self._running.items()
+            if running.turn == turn and running.item.get("type") == "commandExecution"
+        ]
+
     def begin(self) -> None:
         """A turn of our thread begins."""
         self._use.begin()
