@@ -155,7 +155,7 @@ class ThreadEvents:
 
     def _started(self, notice: RpcNotice, inside: str) -> list[Event]:
         item = mapping(notice.params.get("item"))
-        call, kind = text(item.get("id")), item.get("type")
+        call, kind = text(item.get("id")), text(item.get("type"))
         if kind == "subAgentActivity":
             return self._helper(item, text(notice.params.get("turnId")), inside)
         if kind == "contextCompaction":
@@ -176,7 +176,7 @@ class ThreadEvents:
 
     def _completed(self, notice: RpcNotice, inside: str) -> list[Event]:
         item = mapping(notice.params.get("item"))
-        call, kind = text(item.get("id")), item.get("type")
+        call, kind = text(item.get("id")), text(item.get("type"))
         if kind in ("agentMessage", "plan", "reasoning"):
             rest = self._rest(item)
             made = Thought if kind == "reasoning" else Text
