@@ -48,6 +48,7 @@ from siding.agents.talking.port import (
 from unit.agents.talking.scenes import Lines, Scene, act, played, recorded, scene, sent_by
 
 RECORDINGS = Path(__file__).with_name("codex")
+ODD: tuple[Any, ...] = (None, 7, "x", [], {}, [{}])
 
 
 def begun(**fields: Any) -> Talker:
@@ -332,7 +333,7 @@ def test_no_field_of_another_kind_raises_an_error(name: str) -> None:
             act(talker, line)
             continue
         for path in paths_of(line):
-            for odd in (None, 7, "x", [], {}, [{}]):
+            for odd in ODD:
                 told(copy.deepcopy(talker), changed(line, path, odd))
         told(talker, line)
 
