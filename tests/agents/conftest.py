@@ -45,7 +45,6 @@ class AgentAtWork:
         self.settings = Path(task.env["HOME"]) / f".{self.name}"  # the person's own, of the agent
         self.settings.mkdir()
         task.env["PATH"] = os.pathsep.join([str(Path(executable).parent), task.env["PATH"]])
-        task.siding("guard", "off")  # or the first one at a terminal would ask
 
     def words(self, prompt: str) -> list[str]:
         """Return the command line that has one prompt answered, and ends."""
@@ -411,6 +410,7 @@ def at_work(sandbox: Sandbox, kind: type[AgentAtWork]) -> AgentAtWork:
     if kind.needs_root and os.geteuid() != 0:
         pytest.skip(f"{kind.name} reports to root alone")
     sandbox.siding("task", "start", "talked")
+    sandbox.siding("guard", "off")  # or the first one at a terminal would ask
     return kind(sandbox, executable)
 
 

@@ -64,7 +64,7 @@ AGENTS = (
         folder="claude",
         facets=(
             *("places", "hooks", "settings", "headless", "start_questions"),
-            *("home", "lines", "interchange", "counting"),
+            *("home", "lines", "interchange", "counting", "talking"),
         ),
         obeys=(".claude/", "CLAUDE.md"),
         traps=".claude/ CLAUDE{,.local}.md",
@@ -87,7 +87,7 @@ AGENTS = (
         folder="codex",
         facets=(
             *("places", "hooks", "settings", "headless", "wire", "start_questions"),
-            *("home", "lines", "interchange", "counting"),
+            *("home", "lines", "interchange", "counting", "talking"),
         ),
         obeys=(".codex/",),
         traps=".codex/",

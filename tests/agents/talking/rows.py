@@ -5,15 +5,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.conftest import AgentAtWork, program
+from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, program
 from agents.models import Answer, Call, ModelServer
 from agents.talking.driver import Driven
 from sandbox import Sandbox
 from siding.agents.talking.port import TALKING, Hold, Talking
 
 PICTURE = bytes.fromhex(  # a PNG of one red pixel
-    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cf"
-    "c000000301010018dd8db00000000049454e44ae426082"
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cf"
+    "c0000003010100c9fe92ef0000000049454e44ae426082"
 )
 
 
@@ -55,12 +55,60 @@ class Row:
         """Return the call with which the model asks the person something."""
         return None
 
+    asks_person_in = ""  # the mode in which its model can
+
     def model_of(self, request: Mapping[str, Any]) -> str:
         """Return which model a request is for."""
         return str(request.get("model"))
 
 
-ROWS: Mapping[str, Row] = {}  # by the agent's name
+class ClaudeRow(Row):
+    """Claude Code."""
+
+    kind = ClaudeAtWork
+    mode = "default"
+    other_model = "claude-haiku-4-5"
+    writes = (".claude.json", ".claude/*")
+
+    def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
+        changed = {"file_path": str(path), "old_string": old, "new_string": new}
+        return [[Call("Read", {"file_path": str(path)})], [Call("Edit", changed)]]
+
+    def asks_person(self, question: str, options: Sequence[str]) -> Call:
+        offered = [{"label": each, "description": f"It is {each}."} for each in options]
+        asked = {"question": question, "header": "Choose", "multiSelect": False}
+        return Call("AskUserQuestion", {"questions": [{**asked, "options": offered}]})
+
+
+class CodexRow(Row):
+    """The Codex CLI. Its own sandbox is off, as in all tests of it (`CodexAtWork`)."""
+
+    kind = CodexAtWork
+    other_model = "gpt-5.4"
+    asks_person_in = "plan"
+    writes = (
+        *(".codex/sessions/*", ".codex/skills/.system/*", ".codex/shell_snapshots/*"),
+        *(".codex/*.sqlite", ".codex/*.sqlite-*", ".codex/installation_id", ".codex/tmp/*"),
+        *(".codex/thread-writer-locks/*", ".codex/.sandbox_migration", ".codex/models_cache.json"),
+    )
+
+    def options(self, agent: AgentAtWork) -> Sequence[str]:
+        words = agent.words("")[2:-1]  # without `codex exec` and the prompt
+        return [*words, "-a", "untrusted"]
+
+    def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
+        lines = "".join(f"-{each}\n" for each in old.splitlines())
+        lines += "".join(f"+{each}\n" for each in new.splitlines())
+        patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n{lines}*** End Patch\n"
+        return [[Call("apply_patch", {"patch": patch})]]
+
+    def asks_person(self, question: str, options: Sequence[str]) -> Call | None:
+        offered = [{"label": each, "description": f"{each} it is"} for each in options]
+        asked = {"id": "colour", "header": "Colour", "question": question, "options": offered}
+        return Call("request_user_input", {"questions": [asked]})
+
+
+ROWS: Mapping[str, Row] = {each.kind.name: each for each in (ClaudeRow(), CodexRow())}  # by name
 
 
 class Place:

@@ -297,6 +297,8 @@ class TestHeld:
         assert driven.talker.abilities.questions == (call is not None)
         if call is None:
             return
+        if held.row.asks_person_in:
+            driven = held.begin(mode=held.row.asks_person_in)
         held.model.says([call], ["I see."])
         driven.prompt("Ask me")
         asked = driven.until(Asked)
@@ -307,13 +309,16 @@ class TestHeld:
         assert ended(driven.turn()).how is How.DONE
         told = said(held.model.requests[-1])
         assert told.rindex("Blue") > told.rindex("Red")  # it was offered before it
+        if held.row.asks_person_in:
+            held.driven.remove(driven)
+            driven.close()
 
     def test_the_model_is_changed(self, held: Place) -> None:
         driven = held.driven[-1]
         if not driven.talker.abilities.models:
             return
         driven.talker.set(model=held.row.other_model)
-        assert driven.until(Applied).model == held.row.other_model
+        driven.until(Applied, lambda each: each.model == held.row.other_model)
         held.model.says(["Yes."])
         turn(held, "With the other")
         assert held.row.model_of(held.model.requests[-1]) == held.row.other_model

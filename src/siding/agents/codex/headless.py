@@ -95,10 +95,10 @@ class _Stream(JsonLines):
             case "turn.failed":
                 message = text(mapping(event.get("error")).get("message"))
                 self.seen = self.seen._replace(
-                    ended=True, fault=_fault(message), error=_readable(message)
+                    ended=True, fault=_fault(message), error=readable(message)
                 )
             case "error":
-                self.seen = self.seen._replace(says=shown(_readable(text(event.get("message")))))
+                self.seen = self.seen._replace(says=shown(readable(text(event.get("message")))))
 
     def _item(self, item: Mapping[str, Any], *, is_over: bool) -> None:
         kind = text(item.get("type"))
@@ -125,7 +125,7 @@ def _fault(message: str) -> Fault:
     return Fault.SERVER if found is Fault.OTHER else found
 
 
-def _readable(message: str) -> str:
+def readable(message: str) -> str:
     """Return what a message says; it may be the JSON that the model's server has sent."""
     try:
         sent = json.loads(message)

@@ -25,15 +25,24 @@ _TELLS = frozenset({"-h", "--help", "-V", "--version"})
 def asks(start: Start) -> tuple[Question, ...]:
     if (start.argv[1:2] and start.argv[1] in _OTHER_WORK) or _TELLS & set(start.words):
         return ()
-    named = start.env.get("CODEX_HOME")
-    kept = Path(named) if named else start.home / ".codex"
-    config = _with_options(toml_of(kept / "config.toml"), start)
+    kept = kept_in(start)
+    config = _config(start)
     found = []
     if not (_has_own_provider(config) or _is_logged_in(kept, config)):
         found.append(Question.LOGIN)
-    if not _is_trusted(start, config):
+    if trust_said(start) != "trusted":  # it asks also where it was told not to trust
         found.append(Question.TRUST)
     return tuple(found)
+
+
+def kept_in(start: Start) -> Path:
+    """Return where Codex keeps its files."""
+    named = start.env.get("CODEX_HOME")
+    return Path(named) if named else start.home / ".codex"
+
+
+def _config(start: Start) -> Mapping[str, Any]:
+    return _with_options(toml_of(kept_in(start) / "config.toml"), start)
 
 
 def _with_options(config: Mapping[str, Any], start: Start) -> Mapping[str, Any]:
@@ -65,9 +74,16 @@ def _is_logged_in(kept: Path, config: Mapping[str, Any]) -> bool:
     return bool(text(auth.get("OPENAI_API_KEY")) or auth.get("tokens"))
 
 
-def _is_trusted(start: Start, config: Mapping[str, Any]) -> bool:
-    """Tell whether it does not ask: it asks also where it was told not to trust."""
-    projects = mapping(config.get("projects"))
+def trust_said(start: Start) -> str:
+    """Return what the person has said of where it works: "" if nothing. Raises CannotTell."""
+    projects = mapping(_config(start).get("projects"))
     places = (start.cwd, start.worktree, start.checkout)
-    said = [mapping(projects.get(str(each))).get("trust_level") for each in places if each]
-    return next((each for each in said if each), "") == "trusted"
+    levels = [mapping(projects.get(str(each))).get("trust_level") for each in places if each]
+    return next((text(each) for each in levels if each), "")
+
+
+def said_of_projects(start: Start) -> Mapping[str, str]:
+    """Return what the command line itself says of projects: their levels of trust, by path."""
+    projects = mapping(_with_options({}, start).get("projects"))
+    levels = {path: text(mapping(each).get("trust_level")) for path, each in projects.items()}
+    return {path: level for path, level in levels.items() if level}

@@ -1,0 +1,95 @@
+"""Claude Code, held over stream-json. Tried with 2.1.197, 2.1.329 and 2.1.332.
+
+Its command line has only flags that all of these know; what is newer goes through requests, which
+are answered, and an answer that it does not know them is no end of the conversation. Nothing is
+written into a person's settings by a start.
+
+A prompt is proven taken by a line of its transcript with our id. That there is no line proves
+nothing: newer versions ask the model before the line is on disk.
+"""
+
+from collections.abc import Iterator
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from siding.agents.claude.home import HOME
+from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
+from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
+from siding.ground.storage.fields import mapping
+
+_STREAM = (
+    *("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"),
+    *("--permission-prompt-tool", "stdio"),
+    *("--include-partial-messages", "--replay-user-messages"),
+)
+_MODE = "--permission-mode"
+
+
+class ClaudeTalking:
+    """Claude Code."""
+
+    abilities = ABILITIES
+    settles_s = 0.5  # at the result the answer is not in the transcript yet
+
+    def opened(self, hold: Hold) -> Opening:
+        words = [*_STREAM]
+        if not any(each.partition("=")[0] == _MODE for each in hold.options):
+            # The usual mode has a model judge what may be done, and a person is not asked.
+            words += [_MODE, hold.mode or "default"]
+        # In one word: a text may begin with a dash.
+        words += [f"--model={hold.model}"] if hold.model else []
+        words += [f"--append-system-prompt={hold.text}"] if hold.text else []
+        if hold.session:
+            words.append(f"--resume={hold.session}")
+        elif hold.new_session:
+            words.append(f"--session-id={hold.new_session}")
+        start = Start(
+            session=hold.goes_on_from(),
+            cwd=str(hold.cwd),
+            effort=hold.effort,
+            goes_on=bool(hold.session),
+        )
+        return Opening(argv=(*hold.program, *words, *hold.options), talker=ClaudeTalker(start))
+
+    def proof(self, sent: Sent, hold: Hold) -> Proof:
+        root = HOME.root(hold.env, Path(hold.env.get("HOME") or Path.home()))
+        for path in root.glob(f"projects/*/{escape(sent.session)}.jsonl"):
+            if any(_is_line_of(sent.prompt, line) for line in _lines_with(sent.prompt, path)):
+                return Proof.TAKEN
+        return Proof.UNSURE
+
+    def own_screen(self, hold: Hold) -> tuple[str, ...]:
+        if not hold.session:
+            return ()
+        model = (f"--model={hold.model}",) if hold.model else ()
+        return (*hold.program, f"--resume={hold.session}", *model, *hold.options)
+
+
+def _lines_with(word: str, path: Path) -> Iterator[bytes]:
+    wanted = word.encode()
+    try:
+        with path.open("rb") as lines:
+            yield from (line for line in lines if wanted in line)
+    except OSError:
+        return
+
+
+def _is_line_of(prompt: str, line: bytes) -> bool:
+    """Tell whether a line is a prompt's own: as a message, or as one that came into a turn."""
+    try:
+        found: Any = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return False  # the last one may be cut off
+    record = mapping(found)
+    match record.get("type"):
+        case "user":
+            return record.get("uuid") == prompt
+        case "attachment":
+            return mapping(record.get("attachment")).get("source_uuid") == prompt
+    return False
+
+
+TALKING: Talking = ClaudeTalking()
