@@ -293,7 +293,7 @@ class TestHeld:
 
     def test_a_question_is_answered(self, held: Place) -> None:
         driven = held.driven[-1]
-        call = held.row.asks_person("Which colour?", ["Blue", "Red"])
+        call = held.row.asks_person("Which colour?", ["Ultramarine", "Vermilion"])
         assert driven.talker.abilities.questions == (call is not None)
         if call is None:
             return
@@ -304,11 +304,13 @@ class TestHeld:
         asked = driven.until(Asked)
         (choice,) = asked.choices
         assert choice.question == "Which colour?"
-        assert [label for label, _about in choice.options] == ["Blue", "Red"]
-        driven.talker.answer(asked.ask, Answer(allows=True, choices={"Which colour?": "Blue"}))
+        assert [label for label, _about in choice.options] == ["Ultramarine", "Vermilion"]
+        driven.talker.answer(
+            asked.ask, Answer(allows=True, choices={"Which colour?": "Ultramarine"})
+        )
         assert ended(driven.turn()).how is How.DONE
         told = said(held.model.requests[-1])
-        assert told.rindex("Blue") > told.rindex("Red")  # it was offered before it
+        assert told.rindex("Ultramarine") > told.rindex("Vermilion")  # it was offered before it
         if held.row.asks_person_in:
             held.driven.remove(driven)
             driven.close()

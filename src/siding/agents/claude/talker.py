@@ -72,6 +72,7 @@ class Start(NamedTuple):
 
     session: str = ""
     cwd: str = ""
+    mode: str = ""
     effort: str = ""
     goes_on: bool = False
 
@@ -98,7 +99,7 @@ class ClaudeTalker:
         self._background: dict[str, str] = {}
         self._says_background = False  # it says the whole list by itself
         self._is_new = False  # it says what it does with each prompt
-        self._applied = Applied()
+        self._applied = Applied(mode=start.mode)
         self._late: list[Event] = []  # to be returned with the next ones
         self._ask_client("initialize", self._on_initialized, hooks=None)
 
@@ -210,11 +211,10 @@ class ClaudeTalker:
     # -- What is received --------------------------------------------------------------------------
 
     def receive(self, data: bytes) -> list[Event]:
-        found: list[Event] = []
+        found = [*self._late]
+        self._late.clear()
         for line in self._lines.take(data):
             found += [line] if isinstance(line, Unread) else self._on_line(line)
-            found += self._late
-            self._late.clear()
         return found
 
     def _on_line(self, line: JsonLine) -> list[Event]:
@@ -247,7 +247,8 @@ class ClaudeTalker:
     def _on_initialized(self, answer: Mapping[str, Any], error: str) -> list[Event]:
         if error:
             return [Troubled(trouble=Trouble.OTHER, message=error)]
-        self._applied = self._applied._replace(mode=_mode(answer.get("current_permission_mode")))
+        mode = _mode(answer.get("current_permission_mode")) or self._applied.mode
+        self._applied = self._applied._replace(mode=mode)
         self.set(effort=self._start.effort)
         commands = tuple(
             OwnCommand(name=f"/{each['name']}", about=text(each.get("description")))
@@ -396,7 +397,7 @@ class ClaudeTalker:
         prompts = said.get("user_message_uuids")
         is_new = "capabilities" in said or self._is_new
         named = strings(prompts) if is_new else None
-        return [*found, *self._turns.begins(named)]
+        return [*found, *self._turns.begins(named), *self._on_status(said)]
 
     def _on_status(self, said: Mapping[str, Any]) -> list[Event]:
         mode = _mode(said.get("permissionMode"))

@@ -36,9 +36,11 @@ class ClaudeTalking:
 
     def opened(self, hold: Hold) -> Opening:
         words = [*_STREAM]
+        mode = ""
         if not any(each.partition("=")[0] == _MODE for each in hold.options):
             # The usual mode has a model judge what may be done, and a person is not asked.
-            words += [_MODE, hold.mode or "default"]
+            mode = hold.mode or "default"
+            words += [_MODE, mode]
         # In one word: a text may begin with a dash.
         words += [f"--model={hold.model}"] if hold.model else []
         words += [f"--append-system-prompt={hold.text}"] if hold.text else []
@@ -49,6 +51,7 @@ class ClaudeTalking:
         start = Start(
             session=hold.goes_on_from(),
             cwd=str(hold.cwd),
+            mode=mode,
             effort=hold.effort,
             goes_on=bool(hold.session),
         )
