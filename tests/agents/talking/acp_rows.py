@@ -34,7 +34,7 @@ class OpencodeRow(Row):
     mode = "build"
     model = "test/a-model"
     other_model = "test/b-model"
-    writes = (".cache/*", ".local/*", ".config/opencode/*", ".npm/*", ".bun/*")
+    writes = (".cache/*", ".local/*", ".config/opencode/*", ".opencode/*", ".npm/*", ".bun/*")
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         return [[Call("edit", {"filePath": str(path), "oldString": old, "newString": new})]]

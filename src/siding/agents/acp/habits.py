@@ -47,12 +47,12 @@ class Habits(NamedTuple):
     abilities: Abilities = Abilities(asks=True, pictures=True, models=True, modes=True)
     words: tuple[str, ...] = ()  # of its command line, with which it speaks ACP
     model_word: str = ""  # before the name of a model; "" where it is set over the protocol
-    session_word: str = ""  # before the conversation to go on with, which is loaded all the same
     env: Callable[[Hold], Mapping[str, str]] = no_env
     mode: str = ""  # in which it asks; "" where it does in the mode it begins with
     always: str = ""  # the option of a permission that holds for the conversation, and in no file
     compacts: str = ""  # its command that makes the conversation shorter
     counts: Counts = Counts.NOTHING
+    loads_as: Callable[[str], str] = lambda session: session  # the id with which it is loaded
     is_story_late: bool = False  # the story comes after the answer to `session/load`; then commands
     tool_name: Callable[[Mapping[str, Any]], str] = usual_name  # of the first message of a call
     patch: Callable[[Mapping[str, Any]], str] = no_patch

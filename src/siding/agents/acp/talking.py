@@ -22,11 +22,8 @@ class AcpTalking:
     def opened(self, hold: Hold) -> Opening:
         habits = self._habits
         model = (habits.model_word, hold.model) if habits.model_word and hold.model else ()
-        session = (
-            (habits.session_word, hold.session) if habits.session_word and hold.session else ()
-        )
         return Opening(
-            argv=(*hold.program, *habits.words, *model, *session, *hold.options),
+            argv=(*hold.program, *habits.words, *model, *hold.options),
             talker=AcpTalker(hold, habits),
             env=habits.env(hold),
         )
