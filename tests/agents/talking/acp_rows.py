@@ -107,7 +107,7 @@ class CopilotRow(Row):
     """The GitHub Copilot CLI."""
 
     kind = CopilotAtWork
-    writes = (".copilot/*",)
+    writes = (".copilot/*", ".cache/*")
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         return [[Call("edit", {"path": str(path), "old_str": old, "new_str": new})]]

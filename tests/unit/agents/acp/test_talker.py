@@ -594,7 +594,10 @@ def test_a_model_is_known_by_its_name_and_in_a_group() -> None:
     played = opened(configOptions=options)
     played.does("set", model="model one")
     assert played.last["params"] == {"sessionId": "a-session", "configId": "m", "value": "id-1"}
-    assert played.talker.abilities.efforts is UNKNOWN.abilities.efforts
+    can = played.talker.abilities
+    assert (can.models, can.modes, can.efforts, can.pictures) == (True, False, True, False)
+    played.does("set", effort="high")
+    assert played.last["params"]["configId"] == "t"
 
 
 def test_what_changes_by_itself_is_told() -> None:
@@ -639,7 +642,6 @@ def test_pictures() -> None:
     can = {"promptCapabilities": {"image": True}}
     sees.says(id=1, result={"protocolVersion": 1, "agentCapabilities": can})
     sees.says(id=2, result={"sessionId": "a-session"})
-    sees.talker.abilities = sees.talker.abilities._replace(pictures=True)
     sees.does("prompt", "p1", ["What?", picture])
     assert sees.last["params"]["prompt"][1] == {
         "type": "image",
