@@ -28,6 +28,7 @@ _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
 _CANARY = "tests/integration/broker/test_ended_canary.py::test_"
 _TYPED = "tests/agents/test_typed_meanwhile.py::test_what_"
+_TALKING = "tests/agents/talking/test_conformance.py::test_"
 _CALLS = "tests/agents/calls/test_conformance.py::test_"
 _BROWSER = "tests/browser/test_"
 _DEVICES = "tests/integration/devices/test_"
@@ -192,6 +193,12 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     ),
     "tests/integration/sessions/test_faults.py::"
     "test_one_call_fails_or_is_short_or_the_disk_is_full": ("say", "branch"),
+    # Each agent is held once for most cases; these start it once or twice more.
+    f"{_TALKING}it_goes_on_in_a_new_process": ("claude", "codex"),
+    f"{_TALKING}always_holds_for_the_conversation": ("claude",),
+    f"{_TALKING}nothing_else_is_written": ("claude", "codex"),
+    f"{_TALKING}what_its_record_proves_is_so": ("400-claude", "100-codex"),
+    f"{_TALKING}a_turn_that_has_ended_is_proven": (),
     # Real agents: each goes one of the two ways in the suite.
     f"{_AGENTS}the_copy_can_be_gone_back_in_as_well_and_to_the_beginning": (),
     f"{_AGENTS}a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard": (),

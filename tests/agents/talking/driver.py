@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import alive
-from siding.agents.talking.port import Answer, Asked, Event, Hold, Opened, Opening, Part, TurnEnded
+from siding.agents.talking.port import (
+    Answer,
+    Asked,
+    Event,
+    Hold,
+    Opened,
+    Opening,
+    Part,
+    TimedTalker,
+    TurnEnded,
+)
 
 GENEROUS_S = 90.0  # for anything that an agent does
 _MARK = "SIDING_TEST_HOLDS"  # is in the environment of all that an agent starts
@@ -56,6 +66,7 @@ class Driven:
         self._in, self._out = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self._in, False)
         self._waiting = b""
+        self._spoken = time.monotonic()  # when the last bytes went either way
         self._ended = False
         self._ready = selectors.DefaultSelector()
         self._ready.register(self._out, selectors.EVENT_READ)
@@ -138,6 +149,8 @@ class Driven:
 
     def _step(self, wait_s: float) -> None:
         self._send()
+        self.events += self.talker.receive(b"")  # what an act of ours has brought about
+        self._tell_quiet()
         for _key, _events in self._ready.select(wait_s):
             data = os.read(self._out, 1 << 16)
             if not data:
@@ -145,13 +158,25 @@ class Driven:
                 self._ready.unregister(self._out)
                 return
             self.heard += data
+            self._spoken = time.monotonic()
             self.events += self.talker.receive(data)
         self._send()
+
+    def _tell_quiet(self) -> None:
+        """Tell a talker that waits for it that its agent has said nothing for a while."""
+        talker = self.talker
+        if not isinstance(talker, TimedTalker) or talker.quiet_s is None:
+            return
+        if time.monotonic() - self._spoken > talker.quiet_s:
+            self._spoken = time.monotonic()
+            self.events += talker.quiet()
 
     def _send(self) -> bool:
         """Write what can be written; return whether something is left."""
         new = self.talker.to_send()
         self.told += new
+        if new:
+            self._spoken = time.monotonic()
         self._waiting += new
         with suppress(BlockingIOError):
             while self._waiting:

@@ -18,7 +18,7 @@ The rules that the holder keeps, and a talker may rely on:
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from siding.agents.facets import Facet
 from siding.ground.namedtuples import NamedTuple
@@ -51,6 +51,8 @@ class Abilities(NamedTuple):
     compacts: bool = False
     goes_back: bool = False  # it can go on from before an earlier prompt
     own_screen: bool = False  # the conversation can be opened on the agent's own screen
+    # It is told to end its turn; else `stop` only says so, and its process is sent SIGINT.
+    stops: bool = True
 
 
 # -- What a person says ----------------------------------------------------------------------------
@@ -347,6 +349,20 @@ class Talker(Protocol):
         ...
 
     def compact(self) -> None: ...
+
+
+@runtime_checkable
+class TimedTalker(Talker, Protocol):
+    """A talker that has to know how long its agent has said nothing, and has no clock.
+
+    When nothing has come for `quiet_s` seconds, since the last bytes or since something was sent,
+    `quiet` is called, once. None is never.
+    """
+
+    @property
+    def quiet_s(self) -> float | None: ...
+
+    def quiet(self) -> list[Event]: ...
 
 
 # -- How it is started, and what its record says ---------------------------------------------------

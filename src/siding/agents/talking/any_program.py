@@ -1,0 +1,145 @@
+"""Any program that answers lines: a line in, and what it prints until it is quiet.
+
+Nothing of it is known, so little can be promised. That a turn has ended is a guess: it has printed
+something, and then nothing for a while. Nobody can tell whether it has a prompt (`Evidence.NONE`);
+it has no way to be steered, asked or set; it is stopped by SIGINT; and what it was told ends with
+its process. What it prints is its answer, its own prompt (``> ``) among it.
+
+A prompt of several lines is sent as it is, and such a program may answer each of them.
+"""
+
+import codecs
+
+from siding.agents.talking.port import (
+    Abilities,
+    Answer,
+    Event,
+    Hold,
+    How,
+    Opened,
+    Opening,
+    Parts,
+    PromptTaken,
+    Proof,
+    Sent,
+    Talking,
+    Text,
+    Trouble,
+    Troubled,
+    TurnEnded,
+    TurnStarted,
+)
+
+ABILITIES = Abilities(stops=False)
+QUIET_S = 2.0  # after it has printed something
+PATIENCE_S = 120.0  # for the first word of an answer
+_NOTHING = "it has said nothing"
+
+
+class LineTalker:
+    """One program. `quiet_s` is for how long it says nothing when it has done."""
+
+    def __init__(self, quiet_s: float = QUIET_S, patience_s: float = PATIENCE_S) -> None:
+        self.abilities = ABILITIES
+        self.session = ""
+        self._pause_s, self._patience_s = quiet_s, patience_s
+        self._out: list[bytes] = []
+        self._late: list[Event] = []  # to be returned with the next ones
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._is_open = False
+        self._prompt = ""  # of the turn that runs
+        self._is_taken = False  # it has printed something since
+        self._is_stopped = False
+        self._left: list[str] = []
+
+    @property
+    def quiet_s(self) -> float | None:
+        if not self._is_open or self._is_taken or (self._prompt and self._is_stopped):
+            return self._pause_s
+        return self._patience_s if self._prompt else None
+
+    def to_send(self) -> bytes:
+        data = b"".join(self._out)
+        self._out.clear()
+        return data
+
+    def receive(self, data: bytes) -> list[Event]:
+        found = self._said_late()
+        if data and self._prompt and not self._is_taken:
+            self._is_taken = True
+            found.append(PromptTaken(prompt=self._prompt))
+        said = self._decoder.decode(data)
+        return [*found, Text(text=said)] if said else found
+
+    def quiet(self) -> list[Event]:
+        found = self._said_late()
+        if not self._is_open:
+            self._is_open = True
+            return [*found, Opened(session="")]
+        if not self._prompt:
+            return found
+        how = How.STOPPED if self._is_stopped else How.DONE
+        reason = "" if self._is_taken or self._is_stopped else _NOTHING
+        end = TurnEnded(how=how, reason=reason, left=tuple(self._left))
+        self._prompt, self._is_taken, self._is_stopped = "", False, False
+        self._left.clear()
+        return [*found, end]
+
+    def prompt(self, prompt_id: str, parts: Parts) -> None:
+        """Send the texts, and the paths of pictures that have one."""
+        words = [part if isinstance(part, str) else part.path for part in parts]
+        said = "\n".join(each for each in words if each)
+        self._out.append(said.encode(errors="replace") + b"\n")
+        self._prompt, self._is_taken, self._is_stopped = prompt_id, False, False
+        self._late.append(TurnStarted(prompt=prompt_id))
+
+    def steer(self, prompt_id: str, _parts: Parts, /) -> None:
+        """Hand it back as the turn ends."""
+        self._left.append(prompt_id)
+
+    def stop(self) -> None:
+        self._is_stopped = bool(self._prompt)
+
+    def answer(self, ask: str, answer: Answer) -> None:
+        """Nothing: it asks nothing that is known to be a question."""
+
+    def set(self, *, model: str = "", mode: str = "", effort: str = "") -> None:
+        for name, value in (("model", model), ("mode", mode), ("effort", effort)):
+            if value:
+                self._cannot(f"be given the {name} {value!r}")
+
+    def compact(self) -> None:
+        self._cannot("be told to sum up what was said")
+
+    def _cannot(self, what: str) -> None:
+        message = f"A program that is held by lines cannot {what}."
+        self._late.append(Troubled(trouble=Trouble.OTHER, message=message))
+
+    def _said_late(self) -> list[Event]:
+        found = [*self._late]
+        self._late.clear()
+        return found
+
+
+class AnyProgram:
+    """A program of which nothing is known."""
+
+    abilities = ABILITIES
+    settles_s = 0.0
+
+    def opened(self, hold: Hold) -> Opening:
+        why_not = "a program that is held by lines cannot go on with an earlier conversation"
+        return Opening(
+            argv=(*hold.program, *hold.options),
+            talker=LineTalker(),
+            why_not=why_not if hold.session else "",
+        )
+
+    def proof(self, _sent: Sent, _hold: Hold) -> Proof:
+        return Proof.UNSURE
+
+    def own_screen(self, _hold: Hold) -> tuple[str, ...]:
+        return ()
+
+
+ANY_PROGRAM: Talking = AnyProgram()
