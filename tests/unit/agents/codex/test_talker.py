@@ -45,9 +45,9 @@ from siding.agents.talking.port import (
     Unread,
     Used,
 )
-from unit.agents.talking.scenes import Lines, Scene, act, played, recorded, scene, sent_by
+from unit.agents.codex.scenes import Lines, Scene, act, played, recorded, scene, sent_by
 
-RECORDINGS = Path(__file__).with_name("codex")
+RECORDINGS = Path(__file__).parent
 ODD: tuple[Any, ...] = (None, 7, "x", [], {}, [{}])
 
 
@@ -58,7 +58,7 @@ def begun(**fields: Any) -> Talker:
 
 @cache
 def lines_of(name: str) -> Lines:
-    return recorded(RECORDINGS / f"{name}.jsonl")
+    return recorded(RECORDINGS / f"{name}-0.169.0.jsonl")
 
 
 @cache

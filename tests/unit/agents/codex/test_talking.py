@@ -12,7 +12,7 @@ import pytest
 
 from siding.agents.codex.talking import TALKING
 from siding.agents.talking.port import Hold, Opening, Proof, Sent
-from unit.agents.talking.scenes import sent_by
+from unit.agents.codex.scenes import sent_by
 
 
 def hold(tmp_path: Path, *options: str, settings: str = "", **fields: Any) -> Hold:
