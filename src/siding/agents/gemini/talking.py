@@ -10,7 +10,8 @@ named by the minute and the first eight characters of the id:
 So a blank is put before the id: it cuts it off as it looks for the conversation, and the second
 file has a name of its own. Its record lacks what it did in the last two seconds or so.
 
-It answers `session/load` before it tells the story. Its commands follow the story.
+It answers `session/load` before it tells the story, and nothing says that the story is over: of a
+long one its commands come in the middle.
 """
 
 from collections.abc import Mapping, Sequence
