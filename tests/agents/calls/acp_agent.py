@@ -68,7 +68,7 @@ class Told:
         return LoadSessionResponse()
 
     async def prompt(self, session_id: str, prompt: list[Any], **_more: Any) -> PromptResponse:
-        said = "".join(block.text for block in prompt)
+        said = "".join(getattr(block, "text", "") for block in prompt)
         answers = json.loads(self._table.read_text())
         answer: Any = next((it for word, it in answers.items() if word in said), {"text": "?"})
         memory = self._memory / session_id

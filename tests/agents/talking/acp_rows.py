@@ -34,7 +34,7 @@ class OpencodeRow(Row):
     mode = "build"
     model = "test/a-model"
     other_model = "test/b-model"
-    writes = (".cache/*", ".local/*", ".config/opencode/*", ".npm/*", ".bun/*")
+    writes = (".cache/*", ".local/*", ".config/opencode/*", ".opencode/*", ".npm/*", ".bun/*")
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         return [[Call("edit", {"filePath": str(path), "oldString": old, "newString": new})]]
@@ -107,7 +107,7 @@ class CopilotRow(Row):
     """The GitHub Copilot CLI."""
 
     kind = CopilotAtWork
-    writes = (".copilot/*",)
+    writes = (".copilot/*", ".cache/*")
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         return [[Call("edit", {"path": str(path), "old_str": old, "new_str": new})]]

@@ -132,7 +132,7 @@ class CodexRow(Row):
 
     def options(self, agent: AgentAtWork) -> Sequence[str]:
         words = agent.words("")[2:-1]  # without `codex exec` and the prompt
-        return [*words, "-a", "untrusted"]
+        return [*words, "-a", "untrusted"]  # a thread takes it; the flag and the settings do not
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         lines = "".join(f"-{each}\n" for each in old.splitlines())

@@ -242,6 +242,10 @@ class TestHeld:
         driven = began(held)
         driven.talker.stop()
         assert driven.until(TurnEnded).how is How.STOPPED
+        driven.pump(1)
+        (held.workspace / "go").touch()
+        driven.pump(0.5)
+        assert not (held.workspace / "over").exists()  # the tool was ended as well
         let_go(held)
         held.model.says(["Here."])
         assert texts(turn(held, "Still there?")) == "Here."

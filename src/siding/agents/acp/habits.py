@@ -44,15 +44,15 @@ def no_env(_hold: Hold) -> Mapping[str, str]:
 class Habits(NamedTuple):
     """One agent's."""
 
-    abilities: Abilities = Abilities(asks=True, pictures=True, models=True, modes=True)
+    abilities: Abilities
     words: tuple[str, ...] = ()  # of its command line, with which it speaks ACP
     model_word: str = ""  # before the name of a model; "" where it is set over the protocol
-    session_word: str = ""  # before the conversation to go on with, which is loaded all the same
-    env: Callable[[Hold], Mapping[str, str]] = no_env
+    env: Callable[[Hold], Mapping[str, str]] = no_env  # raises ValueError if it cannot be held
     mode: str = ""  # in which it asks; "" where it does in the mode it begins with
     always: str = ""  # the option of a permission that holds for the conversation, and in no file
     compacts: str = ""  # its command that makes the conversation shorter
     counts: Counts = Counts.NOTHING
+    loads_as: Callable[[str], str] = lambda session: session  # the id with which it is loaded
     is_story_late: bool = False  # the story comes after the answer to `session/load`; then commands
     tool_name: Callable[[Mapping[str, Any]], str] = usual_name  # of the first message of a call
     patch: Callable[[Mapping[str, Any]], str] = no_patch
@@ -65,4 +65,14 @@ class Habits(NamedTuple):
     settles_s: float = 0.0
 
 
-UNKNOWN = Habits(abilities=Abilities(Evidence.NONE, asks=True, models=True, modes=True))
+# Of an agent that nobody knows: what the protocol can, less what the agent does not offer.
+UNKNOWN = Habits(
+    abilities=Abilities(
+        evidence=Evidence.NONE,
+        asks=True,
+        models=True,
+        modes=True,
+        efforts=True,
+        pictures=True,
+    )
+)

@@ -71,6 +71,7 @@ class AcpTalker:
     def __init__(self, hold: Hold, habits: Habits) -> None:
         self.abilities = habits.abilities
         self.session = hold.session
+        self._spoken_of = hold.session  # the id in messages
         self._hold, self._habits = hold, habits
         self._rpc = Rpc()
         self._choices = Choices()
@@ -120,7 +121,7 @@ class AcpTalker:
         if not self._turn:
             return
         self._is_stopping = True
-        self._rpc.notify("session/cancel", {"sessionId": self.session})
+        self._rpc.notify("session/cancel", {"sessionId": self._spoken_of})
         self._later += self._withdrawn()
 
     def answer(self, ask: str, answer: Answer) -> None:
@@ -152,7 +153,7 @@ class AcpTalker:
         self._context = self._meter.context
         self._calls.begin()
         self._meter.begin()
-        self._rpc.request("session/prompt", {"sessionId": self.session, "prompt": said})
+        self._rpc.request("session/prompt", {"sessionId": self._spoken_of, "prompt": said})
 
     def _block(self, part: str | Picture) -> dict[str, Any]:
         if isinstance(part, str):
@@ -197,7 +198,7 @@ class AcpTalker:
         update = mapping(notice.params.get("update"))
         session = text(notice.params.get("sessionId"))
         # An update may come before the answer that has the id of a new conversation.
-        if self.session and session != self.session:
+        if self._spoken_of and session != self._spoken_of:
             return [notice.line.unread()]
         kind = text(update.get("sessionUpdate"))
         anytime: Mapping[str, Callable[[Mapping[str, Any]], list[Event]]] = {
@@ -258,8 +259,11 @@ class AcpTalker:
         if not resumes and can.get("loadSession") is not True:
             return [Troubled(Trouble.NO_SESSION, "it cannot go on with a conversation")]
         method = "session/resume" if resumes else "session/load"
-        self._waits_for_story = self._waits_for_story and not resumes
-        self._rpc.request(method, {"sessionId": self._hold.session, **place})
+        if resumes:
+            self._waits_for_story = False
+        else:
+            self._spoken_of = self._habits.loads_as(self.session)
+        self._rpc.request(method, {"sessionId": self._spoken_of, **place})
         return []
 
     def _begun(self, message: RpcAnswer) -> list[Event]:
@@ -268,7 +272,8 @@ class AcpTalker:
             if self._hold.session and trouble is Trouble.OTHER:
                 trouble = Trouble.NO_SESSION
             return [Troubled(trouble, message_of(message.fault))]
-        self.session = text(message.fields.get("sessionId")) or self.session
+        if not self._hold.session:
+            self.session = self._spoken_of = text(message.fields.get("sessionId"))
         self._choices.take(message.fields)
         has = {kind: self._choices.of(kind) is not None for kind in ("model", "mode", "effort")}
         can = self.abilities
@@ -316,7 +321,7 @@ class AcpTalker:
         if chooser is None or value is None:
             return problem
         self._settings += 1
-        fields: dict[str, Any] = {"sessionId": self.session}
+        fields: dict[str, Any] = {"sessionId": self._spoken_of}
         about = f"{kind} {value.id}"
         if chooser.option:
             fields |= {"configId": chooser.option, "value": value.id}
@@ -403,7 +408,7 @@ class AcpTalker:
 
     def _has_used(self, update: Mapping[str, Any]) -> list[Event]:
         used = self._meter.window(update)
-        return [used] if used is not None and self._turn else []
+        return [used] if used is not None and self._turn and self._has_begun else []
 
     def _asks_for(self, request: RpcRequest) -> list[Event]:
         call, events = self._calls.asked(mapping(request.params.get("toolCall")))

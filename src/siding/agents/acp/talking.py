@@ -22,14 +22,12 @@ class AcpTalking:
     def opened(self, hold: Hold) -> Opening:
         habits = self._habits
         model = (habits.model_word, hold.model) if habits.model_word and hold.model else ()
-        session = (
-            (habits.session_word, hold.session) if habits.session_word and hold.session else ()
-        )
-        return Opening(
-            argv=(*hold.program, *habits.words, *model, *session, *hold.options),
-            talker=AcpTalker(hold, habits),
-            env=habits.env(hold),
-        )
+        argv = (*hold.program, *habits.words, *model, *hold.options)
+        talker = AcpTalker(hold, habits)
+        try:
+            return Opening(argv=argv, talker=talker, env=habits.env(hold))
+        except ValueError as error:
+            return Opening(argv=argv, talker=talker, why_not=str(error))
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
         texts = self._habits.texts(sent.session, hold)

@@ -1,12 +1,14 @@
 """The Gemini CLI, held over ACP. Tried with 0.61.0.
 
-It has habits that cost conversations:
+It loses conversations that are loaded by their plain ids, because it begins a second file for each,
+named by the minute and the first eight characters of the id:
 
-- A conversation that it loads gets a second file, which stays empty if another minute has begun; as
-  it starts the next time, it takes empty files away, and with them all that have the same id in
-  their names. It spares the one that its command line names (`--resume`), which it does not load
-  itself as it speaks ACP.
-- Its record lacks what it did in the last two seconds or so.
+- In the minute in which the conversation began that is its own file, and its messages are gone.
+- In another minute the second file stays empty; as it starts the next time, it takes empty files
+  away, and with them all whose names end with the same characters.
+
+So a blank is put before the id: it cuts it off as it looks for the conversation, and the second
+file has a name of its own. Its record lacks what it did in the last two seconds or so.
 
 It answers `session/load` before it tells the story. Its commands follow the story.
 """
@@ -68,7 +70,7 @@ TALKING: Talking = AcpTalking(
         ),
         words=("--acp",),
         model_word="-m",
-        session_word="--resume",
+        loads_as=lambda session: f" {session}",
         env=_env,
         always="proceed_always",
         counts=Counts.QUOTA,

@@ -29,11 +29,12 @@ _PROMPTS = """
 
 
 def _env(hold: Hold) -> Mapping[str, str]:
+    """Return the variable with its settings; what the person has in it stays. Raises ValueError."""
     given = hold.env.get(_CONTENT, "")
     try:
         theirs = mapping(json.loads(without_comments(given))) if given.strip() else {}
-    except ValueError:
-        theirs = {}
+    except ValueError as error:
+        raise ValueError(f"what {_CONTENT} holds cannot be read: {error}") from error
     permission = {**mapping(theirs.get("permission")), **_ASKS}
     return {_CONTENT: json.dumps({**theirs, "permission": permission})}
 
