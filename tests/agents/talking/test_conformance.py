@@ -329,7 +329,7 @@ class TestHeld:
 
     def test_the_model_is_changed(self, held: Place) -> None:
         driven = held.driven[-1]
-        if not driven.talker.abilities.models:
+        if not driven.talker.abilities.models or not held.row.other_model:
             return
         driven.talker.set(model=held.row.other_model)
         driven.until(Applied, lambda each: each.model == held.row.other_model)
