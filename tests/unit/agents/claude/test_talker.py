@@ -248,6 +248,45 @@ class TestTurns:
         ]
         assert not replay.talker._turns.prompt
 
+    def test_a_prompt_waits_for_the_end_of_one_that_began_by_itself(
+        self, talker: ClaudeTalker
+    ) -> None:
+        init = {"type": "system", "subtype": "init", "session_id": "S", "capabilities": []}
+        talker.prompt("p", ["Go"])
+        assert heard(talker, init) == [TurnStarted("", origin=Origin.ITSELF)]
+        assert heard(talker, RESULT) == [TurnEnded(How.DONE)]
+        assert heard(talker, {**init, "user_message_uuids": ["p"]}) == [TurnStarted("p")]
+        assert heard(talker, replay_of("p")) == [PromptTaken("p")]
+        assert heard(talker, RESULT) == [TurnEnded(How.DONE)]
+
+    def test_the_same_of_an_older_version(self) -> None:
+        """It does not name the prompts of a turn; but it has said that a shell has ended."""
+        talker = ClaudeTalker(Start(session="S"))
+        init = {"type": "system", "subtype": "init", "session_id": "S"}
+        heard(talker, {"type": "system", "subtype": "task_notification", "task_id": "1"})
+        talker.prompt("p", ["Go"])
+        assert heard(talker, init) == [TurnStarted("", origin=Origin.ITSELF)]
+        result = {**RESULT, "origin": {"kind": "task-notification"}}
+        assert heard(talker, result) == [TurnEnded(How.DONE)]
+        assert heard(talker, init) == [TurnStarted("p")]
+
+    def test_whatever_is_asked_is_gone_when_the_turn_has_ended(self, talker: ClaudeTalker) -> None:
+        begun(talker)
+        request = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+        heard(talker, {"type": "control_request", "request_id": "a", "request": request})
+        assert heard(talker, RESULT) == [AskGone("a"), TurnEnded(How.DONE)]
+
+    def test_what_came_from_the_cache_is_apart(self, talker: ClaudeTalker) -> None:
+        begun(talker)
+        usage = {
+            "input_tokens": 5,
+            "cache_creation_input_tokens": 7,
+            "cache_read_input_tokens": 100,
+            "output_tokens": 3,
+        }
+        (used, _end) = heard(talker, {**RESULT, "usage": usage})
+        assert used == Used(input=12, output=3, cached=100)
+
     @pytest.mark.parametrize("name", ["unknown cmd", "context"])
     def test_a_command_of_its_own_ends_as_a_turn(self, replayed: Replayed, name: str) -> None:
         """Older versions do not say that they have taken it."""
@@ -415,6 +454,27 @@ class TestTools:
         (answered, _again) = (each for each in replay.sent if each["type"] == "control_response")
         (rules,) = answered["response"]["response"]["updatedPermissions"]
         assert (rules["type"], rules["destination"]) == ("addRules", "session")
+
+    @pytest.mark.parametrize(
+        "suggested",
+        [
+            {"type": "setMode", "mode": "acceptEdits", "behavior": "allow"},
+            {"type": "addDirectories", "directories": ["/"], "behavior": "allow"},
+            {"type": "replaceRules", "rules": [{"toolName": "Bash"}], "behavior": "allow"},
+            {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "deny"},
+        ],
+    )
+    def test_what_would_allow_more_is_not_suggested(
+        self, talker: ClaudeTalker, suggested: Message
+    ) -> None:
+        request: Message = {"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}
+        request["permission_suggestions"] = [suggested]
+        (asked,) = heard(talker, {"type": "control_request", "request_id": "a", "request": request})
+        assert isinstance(asked, Asked)
+        assert not asked.can_always
+        talker.answer("a", Answer(allows=True, always=True))
+        (told,) = told_by(talker)
+        assert "updatedPermissions" not in told["response"]["response"]
 
     def test_a_question_has_its_choices(self, replayed: Replayed) -> None:
         replay = replayed("question")
