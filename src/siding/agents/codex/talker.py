@@ -139,7 +139,7 @@ class CodexTalker:
         waiting = self._asks.get(ask)
         if waiting is None or ask in self._denials or self._is_stopping:
             return
-        if answer.reason and not answer.allows and takes_reason(waiting.method):
+        if answer.reason and not answer.allows and takes_reason(*waiting):
             self._denials[ask] = answer
             params = {
                 "threadId": waiting.params.get("threadId"),

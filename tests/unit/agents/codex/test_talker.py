@@ -562,6 +562,37 @@ def test_a_form_of_a_server_of_tools_is_filled_in() -> None:
     assert sent_by(talker) == [{"id": "x", "result": {"action": "accept", "content": content}}]
 
 
+def test_a_tool_of_a_server_is_a_permission() -> None:
+    meta = {"codex_approval_kind": "mcp_tool_call", "tool_name": "buy", "tool_params": {"n": 1}}
+    line = asks(
+        "mcpServer/elicitation/request",
+        serverName="shop",
+        message="May it buy?",
+        requestedSchema={"type": "object", "properties": {}},
+        _meta={**meta, "persist": ["session", "always"]},
+    )
+    for answer, result in (
+        (Answer(allows=True), {"action": "accept", "content": {}}),
+        (
+            Answer(allows=True, always=True),
+            {"action": "accept", "content": {}, "_meta": {"persist": "session"}},
+        ),
+        (Answer(allows=False), {"action": "decline", "content": None}),
+    ):
+        talker = opened_talker()
+        (asked,) = told(talker, line)
+        assert asked == Asked("1", "May it buy?", "shop.buy", input={"n": 1}, can_always=True)
+        talker.answer("1", answer)
+        assert sent_by(talker) == [{"id": "x", "result": result}]
+    talker = opened_talker()
+    told(talker, line)
+    talker.answer("1", Answer(allows=False, reason="too dear"))
+    (steer,) = sent_by(talker)
+    assert steer["method"] == "turn/steer"
+    told(talker, {"id": steer["id"], "error": {"code": -1, "message": "no turn"}})
+    assert sent_by(talker) == [{"id": "x", "result": {"action": "decline", "content": None}}]
+
+
 def test_what_is_not_offered_is_refused_and_kept() -> None:
     talker = opened_talker()
     (unread,) = told(talker, asks("item/tool/call", tool="x"))
