@@ -53,7 +53,7 @@ class Habits(NamedTuple):
     compacts: str = ""  # its command that makes the conversation shorter
     counts: Counts = Counts.NOTHING
     loads_as: Callable[[str], str] = lambda session: session  # the id with which it is loaded
-    is_story_late: bool = False  # the story comes after the answer to `session/load`; then commands
+    is_story_late: bool = False  # the story comes after the answer to `session/load`
     tool_name: Callable[[Mapping[str, Any]], str] = usual_name  # of the first message of a call
     patch: Callable[[Mapping[str, Any]], str] = no_patch
     is_noise: Callable[[str], bool] = lambda _text: False  # a piece of text that is no answer

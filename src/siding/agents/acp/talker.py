@@ -54,6 +54,7 @@ _ENDS = {
     "max_tokens": TurnEnded(How.FAILED, "the model wrote as much as it may"),
     "max_turn_requests": TurnEnded(How.FAILED, "it made as many requests as it may in a turn"),
 }
+_STORY_S = 1.0
 _NOT_OFFERED = ("fs/", "terminal/", "elicitation/")
 
 
@@ -82,6 +83,7 @@ class AcpTalker:
         self._later: list[Event] = []  # what is told with the next bytes, or with none
         self._asks: dict[str, _Options] = {}
         self._settings = 0  # how many are not answered yet
+        self._has_session = False  # the agent has said so
         self._is_open = False
         self._waits_for_story = bool(hold.session) and habits.is_story_late
         self._turn = ""  # our id of the prompt, or `_COMPACTION`
@@ -164,6 +166,15 @@ class AcpTalker:
         path = PurePosixPath(part.path)
         link = {"type": "resource_link", "uri": path.as_uri(), "name": path.name}
         return {**link, "mimeType": part.media_type}
+
+    @property
+    def quiet_s(self) -> float | None:
+        """While a story is told that nothing ends, how long nothing has come when it is over."""
+        return _STORY_S if self._waits_for_story and self._has_session else None
+
+    def quiet(self) -> list[Event]:
+        self._waits_for_story = False
+        return self._opens()
 
     # -- What it says ------------------------------------------------------------------------------
 
@@ -272,6 +283,7 @@ class AcpTalker:
             if self._hold.session and trouble is Trouble.OTHER:
                 trouble = Trouble.NO_SESSION
             return [Troubled(trouble, message_of(message.fault))]
+        self._has_session = True
         if not self._hold.session:
             self.session = self._spoken_of = text(message.fields.get("sessionId"))
         self._choices.take(message.fields)
@@ -297,7 +309,8 @@ class AcpTalker:
 
     def _opens(self) -> list[Event]:
         """Return that it is open, once nothing more has to be waited for."""
-        if self._is_open or not self.session or self._settings or self._waits_for_story:
+        waits = not self._has_session or self._settings or self._waits_for_story
+        if self._is_open or waits:
             return []
         self._is_open = True
         modes = self._choices.of("mode")
@@ -381,8 +394,7 @@ class AcpTalker:
             for each in mappings(update.get("availableCommands"))
         )
         if not self._is_open:
-            self._waits_for_story = False
-            return self._opens()
+            return []
         return [CommandsChanged(self._commands)] if self._commands != before else []
 
     # -- A turn ------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ named by the minute and the first eight characters of the id:
   away, and with them all whose names end with the same characters.
 
 So a blank is put before the id: it cuts it off as it looks for the conversation, and the second
-file has a name of its own. Its record lacks what it did in the last two seconds or so.
+file has a name of its own.
 
-It answers `session/load` before it tells the story. Its commands follow the story.
+It answers `session/load` before it tells the story, and nothing says that the story is over: of a
+long one its commands come in the middle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -79,6 +80,6 @@ TALKING: Talking = AcpTalking(
         is_noise=lambda said: said.startswith(_MODE),
         thought=lambda said: said.removeprefix(_UNTITLED),
         texts=_texts,
-        settles_s=2.5,
+        settles_s=0.5,  # killed at once after a turn it had all of it, 12 times of 12
     )
 )

@@ -1,7 +1,9 @@
 """opencode, held over ACP. Tried with 1.18.33.
 
-It asks for nothing unless it is told to, which is done for one run by settings in a variable. It
-keeps a prompt before it asks a model. What it says that a turn has used is of the last request.
+It asks for nothing unless it is told to, which is done for one run by settings in a variable. What
+it is allowed for good it allows as long as the process lives, and more than was asked: the program
+with any words. It keeps a prompt before it asks a model. What it says that a turn has used is of
+the last request.
 """
 
 import json
@@ -70,6 +72,7 @@ TALKING: Talking = AcpTalking(
         abilities=Abilities(
             evidence=Evidence.TEXT,
             asks=True,
+            always=True,
             models=True,
             modes=True,
             pictures=True,
@@ -78,6 +81,7 @@ TALKING: Talking = AcpTalking(
         ),
         words=("acp",),
         env=_env,
+        always="always",
         compacts="/compact",
         tool_name=_name,
         patch=_patch,

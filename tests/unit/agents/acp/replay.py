@@ -47,6 +47,12 @@ class Played:
         lines = self.talker.to_send().splitlines()
         self.sent += [json.loads(line) for line in lines]
 
+    def is_quiet(self) -> list[Event]:
+        """Let the time pass after which the talker wants to know that nothing has come."""
+        events: list[Event] = self.talker.quiet() if self.talker.quiet_s is not None else []
+        self.events += events
+        return events
+
     @property
     def last_id(self) -> int:
         return int([each["id"] for each in self.sent if "method" in each and "id" in each][-1])
