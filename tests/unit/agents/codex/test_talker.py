@@ -359,6 +359,68 @@ def test_a_turn_is_stopped_as_soon_as_it_has_started() -> None:
     assert sent_by(talker) == []
 
 
+def running() -> Talker:
+    """Return a talker whose turn ``t`` runs."""
+    talker = opened_talker()
+    told(talker, notice("turn/started", turn={"id": "t"}))
+    return talker
+
+
+def approval(turn: str = "t", thread: str = "id-1") -> dict[str, Any]:
+    line = notice("item/commandExecution/requestApproval", itemId="i", command="ls")
+    return {"id": 0, **line, "params": {**line["params"], "turnId": turn, "threadId": thread}}
+
+
+def test_nothing_is_answered_while_it_stops_unless_the_stop_is_refused() -> None:
+    talker = running()
+    (asked,) = told(talker, approval())
+    assert isinstance(asked, Asked)
+    talker.stop()
+    (interrupt,) = sent_by(talker)
+    talker.answer(asked.ask, Answer(allows=True))
+    assert sent_by(talker) == []
+    refused = {"id": interrupt["id"], "error": {"code": -1, "message": "not now"}}
+    assert told(talker, refused) == [Troubled(Trouble.OTHER, "not now")]
+    talker.answer(asked.ask, Answer(allows=True))
+    assert sent_by(talker) == [{"id": 0, "result": {"decision": "accept"}}]
+
+
+def test_a_stop_that_comes_too_late_is_no_trouble() -> None:
+    talker = running()
+    talker.stop()
+    (interrupt,) = sent_by(talker)
+    told(talker, notice("turn/completed", turn={"id": "t", "status": "completed"}))
+    refused = {"id": interrupt["id"], "error": {"code": -1, "message": "no active turn"}}
+    assert told(talker, refused) == []
+
+
+def test_what_a_helper_asks_is_gone_when_its_turn_is() -> None:
+    talker = running()
+    (asked,) = told(talker, approval("u", "helper"))
+    assert isinstance(asked, Asked)
+    ended = {"turn": {"id": "u", "status": "interrupted"}, "threadId": "helper"}
+    assert told(talker, notice("turn/completed", **ended)) == [AskGone(asked.ask)]
+    talker.answer(asked.ask, Answer(allows=True))
+    assert sent_by(talker) == []
+
+
+def test_what_codex_takes_back_is_gone_and_a_denial_under_way_is_not_sent() -> None:
+    talker = running()
+    (asked,) = told(talker, approval())
+    assert isinstance(asked, Asked)
+    taken_back = notice("serverRequest/resolved", requestId=0)
+    assert told(talker, taken_back, taken_back) == [AskGone(asked.ask)]
+    (again,) = told(talker, approval())
+    assert isinstance(again, Asked)
+    assert again.ask != asked.ask
+    talker.answer(again.ask, Answer(allows=False, reason="no"))
+    talker.answer(again.ask, Answer(allows=True))  # it was answered
+    (steer,) = sent_by(talker)
+    assert told(talker, taken_back) == [AskGone(again.ask)]
+    told(talker, {"id": steer["id"], "result": {"turnId": "t"}})
+    assert sent_by(talker) == []
+
+
 def test_a_steer_waits_until_the_turn_has_started_and_comes_back_if_it_is_refused() -> None:
     talker = opened_talker()
     talker.prompt("p1", ["Talk"])
