@@ -61,7 +61,6 @@ def lines_of(name: str) -> Lines:
     return recorded(RECORDINGS / f"{name}-0.169.0.jsonl")
 
 
-@cache
 def scenes_of(name: str) -> list[Scene]:
     return played(begun(), lines_of(name))
 
@@ -105,6 +104,7 @@ def test_it_opens_when_all_that_was_asked_is_answered() -> None:
     assert methods(opening) == [
         *("initialize", "initialized", "thread/start", "skills/list", "account/read")
     ]
+    assert opening.sent[0]["params"]["capabilities"] == {"experimentalApi": True}
     applied, opened = opening.events
     assert applied == Applied(model="gpt-5.5", mode="", effort="")
     assert isinstance(opened, Opened)
@@ -661,6 +661,11 @@ def test_what_is_not_offered_is_refused_and_kept() -> None:
     assert isinstance(unread, Unread)
     (refused,) = sent_by(talker)
     assert (refused["id"], refused["error"]["code"]) == ("x", -32601)
+
+
+def test_a_broken_line_is_kept_and_the_next_is_read() -> None:
+    events = opened_talker().receive(b'{"method": \n{"method": "turn/started", "params": {}}\n')
+    assert events == [Unread('{"method":'), TurnStarted("", Origin.ITSELF)]
 
 
 OTHERS: Mapping[str, tuple[dict[str, Any], Callable[[Event], bool]]] = {
