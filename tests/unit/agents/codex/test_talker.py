@@ -48,7 +48,7 @@ from siding.agents.talking.port import (
 from unit.agents.codex.scenes import Lines, Scene, act, played, recorded, scene, sent_by
 
 RECORDINGS = Path(__file__).parent
-ODD: tuple[Any, ...] = (None, 7, "x", [], {}, [{}])
+ODD: tuple[Any, ...] = (None, 7, "x", [{}])
 
 
 def begun(**fields: Any) -> Talker:
