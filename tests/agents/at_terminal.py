@@ -20,12 +20,16 @@ WHERE_IS_THE_CURSOR = b"\x1b[6n"
 class AtTerminal(Terminal):
     """Reads the screen of an agent, and types."""
 
-    def __init__(self, agent: AgentAtWork, *, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, agent: AgentAtWork, *, options: Sequence[str] = (), alone: Sequence[str] = ()
+    ) -> None:
+        """`alone` is a command line of the agent that is started without Siding."""
         words = agent.interactive()
-        # It asks nothing, or no turn of it would be recorded; and that is known before.
-        assert not start_questions(agent.name, words, agent.task.workspace(), agent.task.env)
+        if not alone:
+            # It asks nothing, or no turn of it would be recorded; and that is known before.
+            assert not start_questions(agent.name, words, agent.task.workspace(), agent.task.env)
         super().__init__(
-            [*SIDING, "run", *options, "--", *words],
+            alone or [*SIDING, "run", *options, "--", *words],
             cwd=agent.task.repo,
             env=agent.task.env,
             rows=SIZE.rows,

@@ -48,7 +48,7 @@ AGENTS = (
         name=OWN,
         programs=("siding-agent",),
         folder="own",
-        facets=("places", "hooks", "headless"),
+        facets=("places", "hooks", "headless", "talking"),
         no_screen=("-p", "--print"),
         resumes=("siding", "agent", "--resume"),
         # Its names of models begin with their provider.

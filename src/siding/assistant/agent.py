@@ -202,16 +202,17 @@ class Agent:
         """End the turn that is under way, in order."""
         self._stop.set()
 
-    async def say(self, content: Content) -> AsyncGenerator[Event, None]:
+    async def say(self, content: Content, turn: str = "") -> AsyncGenerator[Event, None]:
         """Answer a prompt; yield what happens, at last `TurnEnded`. Its step is recorded by then.
 
-        Closing the generator ends everything at once; what was stored stays.
+        `turn` is the id that the turn should have; no other turn has it. Closing the generator ends
+        everything at once; what was stored stays.
         """
         await self._catch_up()
         await self._tell_changes()
         self._stop.clear()
         self._is_busy = True
-        turn = self._parts.source.new_id()
+        turn = turn or self._parts.source.new_id()
         self._parts.conversation.turn_begins(turn, self.mode)
         reported = asyncio.create_task(self._prompted(turn, content))
         if self._parts.stop_hooks is not None:

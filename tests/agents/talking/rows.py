@@ -1,5 +1,6 @@
 """The agents that the conformance suite holds: a row each."""
 
+import sys
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from agents.conftest import AgentAtWork, ClaudeAtWork, CodexAtWork, program
 from agents.models import Answer, Call, ModelServer
 from agents.talking.driver import Driven
 from sandbox import Sandbox
+from siding.agents.table import OWN
 from siding.agents.talking.port import TALKING, Hold, Talking
 
 PICTURE = bytes.fromhex(  # a PNG of one red pixel
@@ -40,6 +42,15 @@ class Row:
         assert found is not None
         return found
 
+    @property
+    def executable(self) -> str | None:
+        """The path of its program, None if it is not installed."""
+        return program(self.name)
+
+    def workspace(self, sandbox: Sandbox) -> Path:
+        """Return the directory in which it works."""
+        return sandbox.repo
+
     def prepare(self, agent: AgentAtWork) -> None:
         """Write what its settings must have for the tests' model server."""
 
@@ -68,7 +79,7 @@ class ClaudeRow(Row):
     kind = ClaudeAtWork
     mode = "default"
     other_model = "claude-haiku-4-5"
-    writes = (".claude.json", ".claude/*")
+    writes: Collection[str] = (".claude.json", ".claude/*")
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         changed = {"file_path": str(path), "old_string": old, "new_string": new}
@@ -78,6 +89,33 @@ class ClaudeRow(Row):
         offered = [{"label": each, "description": f"It is {each}."} for each in options]
         asked = {"question": question, "header": "Choose", "multiSelect": False}
         return Call("AskUserQuestion", {"questions": [{**asked, "options": offered}]})
+
+
+class OwnAtWork(ClaudeAtWork):
+    """Siding's own agent. It speaks to the same server as Claude Code."""
+
+    name = OWN
+    package = "siding"
+
+
+class OwnRow(ClaudeRow):
+    """Siding's own agent, which works in a workspace of a task."""
+
+    kind = OwnAtWork
+    model = "anthropic:claude-sonnet-4-5"
+    other_model = "anthropic:claude-haiku-4-5"
+    writes = ()
+
+    @property
+    def executable(self) -> str:
+        return str(Path(sys.executable).with_name(OWN))
+
+    def workspace(self, sandbox: Sandbox) -> Path:
+        sandbox.siding("task", "start", "talked")
+        return sandbox.workspace()
+
+    def model_of(self, request: Mapping[str, Any]) -> str:
+        return f"anthropic:{request['model']}"
 
 
 class CodexRow(Row):
@@ -94,7 +132,7 @@ class CodexRow(Row):
 
     def options(self, agent: AgentAtWork) -> Sequence[str]:
         words = agent.words("")[2:-1]  # without `codex exec` and the prompt
-        return [*words, "-a", "untrusted"]
+        return [*words, "-a", "untrusted"]  # a thread takes it; the flag and the settings do not
 
     def edits(self, path: Path, old: str, new: str) -> Sequence[Answer]:
         lines = "".join(f"-{each}\n" for each in old.splitlines())
@@ -108,14 +146,14 @@ class CodexRow(Row):
         return Call("request_user_input", {"questions": [asked]})
 
 
-ROWS: Mapping[str, Row] = {each.kind.name: each for each in (ClaudeRow(), CodexRow())}  # by name
+ROWS: Mapping[str, Row] = {each.name: each for each in (ClaudeRow(), OwnRow(), CodexRow())}
 
 
 class Place:
     """A home and a repository in which one agent is held, and the model that answers it."""
 
     def __init__(self, row: Row, directory: Path) -> None:
-        executable = program(row.name)
+        executable = row.executable
         assert executable is not None
         self.row = row
         self.sandbox = Sandbox(directory)
@@ -123,11 +161,8 @@ class Place:
         self.model: ModelServer = self.agent.says()
         self.session = str(uuid.uuid4())
         self.driven: list[Driven] = []
+        self.workspace = row.workspace(self.sandbox)
         row.prepare(self.agent)
-
-    @property
-    def workspace(self) -> Path:
-        return self.sandbox.repo
 
     def hold(self, **fields: Any) -> Hold:
         row = self.row

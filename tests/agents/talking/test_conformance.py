@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from agents.conftest import program
 from agents.models import Held, Pieces, Thought
 from agents.talking.acp_rows import ACP_ROWS
 from agents.talking.driver import Driven, said
@@ -49,7 +48,7 @@ WAITS = "touch begun; until [ -e go ]; do sleep 0.05; done; rm begun go; touch o
 
 
 def place_of(name: str, directory: Path) -> Place:
-    if program(name) is None:
+    if ROWS[name].executable is None:
         pytest.skip(f"{name} is not installed (npm: {ROWS[name].kind.package})")
     return Place(ROWS[name], directory)
 
@@ -132,6 +131,11 @@ def edits(events: Sequence[Event]) -> list[Edit]:
     return list([each for each in found if each][-1])
 
 
+def changed(place: Place, path: str) -> list[str]:
+    """Return the lines that git says are removed from and added to a file."""
+    return lines_of(Edit(path, patch=place.sandbox.git("diff", path, cwd=place.workspace)))
+
+
 class TestHeld:
     def test_it_opens_and_says_what_it_can(self, held: Place) -> None:
         driven = held.driven[0]
@@ -182,8 +186,10 @@ class TestHeld:
         assert [each.failed for each in events if isinstance(each, ToolEnded)] == [False]
         (edit,) = edits(events)
         assert Path(held.workspace, edit.path) == path
-        held.sandbox.git("add", "-N", "new.txt")
-        assert lines_of(edit) == lines_of(Edit("new.txt", held.sandbox.git("diff", "new.txt")))
+        held.sandbox.git("add", "-N", "new.txt", cwd=held.workspace)
+        assert lines_of(edit) == lines_of(
+            Edit("new.txt", held.sandbox.git("diff", "new.txt", cwd=held.workspace))
+        )
 
     def test_an_edit_of_a_file_that_is_there(self, held: Place) -> None:
         path = held.workspace / "src" / "a.py"
@@ -191,7 +197,9 @@ class TestHeld:
         if not held.model.left_to_say[1:]:
             return
         (edit,) = edits(turn(held, "Change it"))
-        assert lines_of(edit) == lines_of(Edit("src/a.py", held.sandbox.git("diff", "src/a.py")))
+        assert lines_of(edit) == lines_of(
+            Edit("src/a.py", held.sandbox.git("diff", "src/a.py", cwd=held.workspace))
+        )
 
     def test_a_permission_is_asked_and_allowed(self, held: Place) -> None:
         driven, path = held.driven[-1], held.workspace / "asked.txt"
@@ -234,6 +242,10 @@ class TestHeld:
         driven = began(held)
         driven.talker.stop()
         assert driven.until(TurnEnded).how is How.STOPPED
+        driven.pump(1)
+        (held.workspace / "go").touch()
+        driven.pump(0.5)
+        assert not (held.workspace / "over").exists()  # the tool was ended as well
         let_go(held)
         held.model.says(["Here."])
         assert texts(turn(held, "Still there?")) == "Here."
@@ -362,7 +374,7 @@ def test_always_holds_for_the_conversation(place: Place) -> None:
     driven.prompt("Make it again")
     assert not [each for each in driven.turn() if isinstance(each, Asked)]
     assert (place.workspace / "1.txt").exists()
-    assert place.sandbox.git("status", "--porcelain") == "?? 1.txt"
+    assert place.sandbox.git("status", "--porcelain", cwd=place.workspace) == "?? 1.txt"
 
 
 def files_below(directory: Path) -> dict[str, str]:

@@ -75,13 +75,14 @@ class Start(NamedTuple):
     mode: str = ""
     effort: str = ""
     goes_on: bool = False
+    abilities: Abilities = ABILITIES  # of an agent that has this protocol and less of it
 
 
 class ClaudeTalker:
     """One conversation."""
 
     def __init__(self, start: Start) -> None:
-        self.abilities = ABILITIES
+        self.abilities = start.abilities
         self.session = start.session
         self._start = start
         self._out: list[bytes] = []
@@ -185,7 +186,7 @@ class ClaudeTalker:
         self._ask_client(subtype, changed, **fields)
 
     def _send_steers(self) -> None:
-        for prompt, parts in [*self._turns.waiting.items()]:
+        for prompt, parts in [*self._turns.waiting.items()] if self.abilities.steers else ():
             self._turns.steered(prompt)
             self._say(prompt, parts)
 

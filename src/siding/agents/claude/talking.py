@@ -8,7 +8,8 @@ A prompt is proven taken by a line of its transcript with our id. That there is 
 nothing: newer versions ask the model before the line is on disk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -35,19 +36,7 @@ class ClaudeTalking:
     settles_s = 0.5  # at the result the answer is not in the transcript yet
 
     def opened(self, hold: Hold) -> Opening:
-        words = [*_STREAM]
-        mode = ""
-        if not any(each.partition("=")[0] == _MODE for each in hold.options):
-            # The usual mode has a model judge what may be done, and a person is not asked.
-            mode = hold.mode or "default"
-            words += [_MODE, mode]
-        # In one word: a text may begin with a dash.
-        words += [f"--model={hold.model}"] if hold.model else []
-        words += [f"--append-system-prompt={hold.text}"] if hold.text else []
-        if hold.session:
-            words.append(f"--resume={hold.session}")
-        elif hold.new_session:
-            words.append(f"--session-id={hold.new_session}")
+        words, mode = words_of(hold)
         start = Start(
             session=hold.goes_on_from(),
             cwd=str(hold.cwd),
@@ -60,33 +49,55 @@ class ClaudeTalking:
     def proof(self, sent: Sent, hold: Hold) -> Proof:
         root = HOME.root(hold.env, Path(hold.env.get("HOME") or Path.home()))
         for path in root.glob(f"projects/*/{escape(sent.session)}.jsonl"):
-            if any(_is_line_of(sent.prompt, line) for line in _lines_with(sent.prompt, path)):
+            if any(_is_line_of(sent.prompt, record) for record in records_with(sent.prompt, path)):
                 return Proof.TAKEN
         return Proof.UNSURE
 
     def own_screen(self, hold: Hold) -> tuple[str, ...]:
-        if not hold.session:
-            return ()
-        model = (f"--model={hold.model}",) if hold.model else ()
-        return (*hold.program, f"--resume={hold.session}", *model, *hold.options)
+        return screen_of(hold)
 
 
-def _lines_with(word: str, path: Path) -> Iterator[bytes]:
+def words_of(hold: Hold) -> tuple[list[str], str]:
+    """Return the words of the command line behind the program, and the mode among them."""
+    words = [*_STREAM]
+    mode = ""
+    if not any(each.partition("=")[0] == _MODE for each in hold.options):
+        # The usual mode has a model judge what may be done, and a person is not asked.
+        mode = hold.mode or "default"
+        words += [_MODE, mode]
+    # In one word: a text may begin with a dash.
+    words += [f"--model={hold.model}"] if hold.model else []
+    words += [f"--append-system-prompt={hold.text}"] if hold.text else []
+    if hold.session:
+        words.append(f"--resume={hold.session}")
+    elif hold.new_session:
+        words.append(f"--session-id={hold.new_session}")
+    return words, mode
+
+
+def screen_of(hold: Hold) -> tuple[str, ...]:
+    """Return the command line that opens a conversation on the agent's own screen."""
+    if not hold.session:
+        return ()
+    model = (f"--model={hold.model}",) if hold.model else ()
+    return (*hold.program, f"--resume={hold.session}", *model, *hold.options)
+
+
+def records_with(word: str, path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a transcript in which a word is; the last line may be cut off."""
     wanted = word.encode()
     try:
         with path.open("rb") as lines:
-            yield from (line for line in lines if wanted in line)
+            for line in lines:
+                if wanted in line:
+                    with suppress(msgspec.DecodeError, RecursionError):
+                        yield mapping(msgspec.json.decode(line))
     except OSError:
         return
 
 
-def _is_line_of(prompt: str, line: bytes) -> bool:
+def _is_line_of(prompt: str, record: Mapping[str, Any]) -> bool:
     """Tell whether a line is a prompt's own: as a message, or as one that came into a turn."""
-    try:
-        found: Any = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
-        return False  # the last one may be cut off
-    record = mapping(found)
     match record.get("type"):
         case "user":
             return record.get("uuid") == prompt

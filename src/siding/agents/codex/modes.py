@@ -1,6 +1,7 @@
 """The modes of a Codex thread: when it asks, and what its sandbox lets it write.
 
-But for `plan` they are pairs of settings that Codex has apart, named as on its own screen.
+But for `plan` they are pairs of settings that Codex has apart, named as on its own screen. It has
+no word there for `untrusted` any more, which asks before each command that does more than look.
 """
 
 from collections.abc import Mapping

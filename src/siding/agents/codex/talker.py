@@ -7,6 +7,8 @@ Tried with 0.169 (and the spike with 0.171):
 - A second `turn/start` in a turn is a steer, and a steer that was answered is not taken before its
   item has started. One that has not is left when the turn ends.
 - A turn can be interrupted once it has started, and not as soon as its id is known.
+- A command that has run for a quarter of a second goes on after an interrupt, in the background.
+  So those of a turn that was stopped are ended one by one; others that run there are left.
 - What was asked may come, or be withdrawn, after the turn that asked has ended.
 - A denial takes no reason. It is steered into the turn first, so that it is in the same request of
   the model as the denial.
@@ -89,6 +91,7 @@ class CodexTalker:
         self._turn: _Turn | None = None
         self._is_stopping = False
         self._is_compacting = False
+        self._to_end: set[str] = set()  # calls of commands that outlive the turn that was stopped
         self._asks: dict[str, _Open] = {}
         self._denials: dict[str, Answer] = {}  # by ask: their reasons are on their way
         self._thread = ThreadEvents()
@@ -200,6 +203,8 @@ class CodexTalker:
                 if denial is not None:
                     self._reply(answer.about, denial)
                 return []
+            case "thread/backgroundTerminals/list" if answer.fault is None:
+                return self._end_commands(answer)
             case "turn/interrupt":
                 return []  # that none ran yet is mended when it starts
         return [] if answer.fault is None else [Troubled(Trouble.OTHER, answer.fault.message)]
@@ -283,6 +288,14 @@ class CodexTalker:
             self._prompts[turn] = answer.about
         return []
 
+    def _end_commands(self, answer: RpcAnswer) -> list[Event]:
+        for each in mappings(answer.fields.get("data")):
+            if text(each.get("itemId")) in self._to_end:
+                process = {"processId": each.get("processId")}
+                self._ask("thread/backgroundTerminals/terminate", process)
+        self._to_end.clear()
+        return []
+
     # -- What it asks ------------------------------------------------------------------------------
 
     def _request(self, request: RpcRequest) -> list[Event]:
@@ -344,6 +357,10 @@ class CodexTalker:
 
     def _completed(self, turn: Mapping[str, Any]) -> list[Event]:
         how, ended = _how(turn), text(turn.get("id"))
+        if how is How.STOPPED:
+            self._to_end.update(self._thread.commands_of(ended))
+            if self._to_end:
+                self._ask("thread/backgroundTerminals/list", {})
         found = self._thread.end(ended, is_done=how is How.DONE)
         for ask, waiting in tuple(self._asks.items()):
             if waiting.params.get("turnId") == ended:

@@ -78,6 +78,14 @@ class ThreadEvents:
         found = self._running.get(call)
         return {} if found is None else found.item
 
+    def commands_of(self, turn: str) -> list[str]:
+        """Return the calls of a turn's commands that run."""
+        return [
+            call
+            for call, running in self._running.items()
+            if running.turn == turn and running.item.get("type") == "commandExecution"
+        ]
+
     def begin(self) -> None:
         """A turn of our thread begins."""
         self._use.begin()
@@ -147,7 +155,7 @@ class ThreadEvents:
 
     def _started(self, notice: RpcNotice, inside: str) -> list[Event]:
         item = mapping(notice.params.get("item"))
-        call, kind = text(item.get("id")), item.get("type")
+        call, kind = text(item.get("id")), text(item.get("type"))
         if kind == "subAgentActivity":
             return self._helper(item, text(notice.params.get("turnId")), inside)
         if kind == "contextCompaction":
@@ -168,7 +176,7 @@ class ThreadEvents:
 
     def _completed(self, notice: RpcNotice, inside: str) -> list[Event]:
         item = mapping(notice.params.get("item"))
-        call, kind = text(item.get("id")), item.get("type")
+        call, kind = text(item.get("id")), text(item.get("type"))
         if kind in ("agentMessage", "plan", "reasoning"):
             rest = self._rest(item)
             made = Thought if kind == "reasoning" else Text

@@ -89,6 +89,7 @@ def _edit(change: Mapping[str, Any]) -> Edit:
         case "delete":
             return Edit(path=path, old=diff)
     moved = text(kind.get("move_path"))
+    diff = diff.removesuffix(f"\n\nMoved to: {moved}")  # Codex says it behind the last hunk
     head = f"rename from {path}\nrename to {moved}\n" if moved else ""
     return Edit(path=moved or path, patch=f"{head}--- {path}\n+++ {moved or path}\n{diff}")
 

@@ -5,7 +5,7 @@ comes back with the request it is for. A request of the agent gets a name that i
 as JSON-RPC lets an agent use an id again once it was answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from siding.agents.talking.lines import JsonLine, LineCutter, in_line
@@ -103,11 +103,12 @@ class Rpc:
         self._out.clear()
         return data
 
-    def receive(self, data: bytes) -> list[RpcMessage]:
-        return [
-            self._read(line) if isinstance(line, JsonLine) else line
-            for line in self._cutter.take(data)
-        ]
+    def receive(self, data: bytes) -> Iterator[RpcMessage]:
+        """Yield the messages, each read when the one before was dealt with: the answer to what is
+        asked for one of them may be in the same data.
+        """
+        for line in self._cutter.take(data):
+            yield self._read(line) if isinstance(line, JsonLine) else line
 
     def _read(self, line: JsonLine) -> RpcMessage:
         said = line.said

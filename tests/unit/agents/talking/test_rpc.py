@@ -8,7 +8,7 @@ from siding.agents.talking.rpc import Rpc, RpcAnswer, RpcMessage, RpcNotice, Rpc
 
 
 def received(rpc: Rpc, *messages: Any) -> list[RpcMessage]:
-    return rpc.receive(b"".join(json.dumps(each).encode() + b"\n" for each in messages))
+    return [*rpc.receive(b"".join(json.dumps(each).encode() + b"\n" for each in messages))]
 
 
 def sent(rpc: Rpc) -> list[Any]:

@@ -29,12 +29,14 @@ Line = dict[str, Any]
 class Prompt(NamedTuple):
     """Somebody says something. `line` is what is repeated to a client that wants it.
 
-    `origin` is what the client calls the prompt's, None for nothing.
+    `origin` is what the client calls the prompt's, None for nothing. `id` is the client's own of
+    the prompt, of any type.
     """
 
     content: str | Sequence[dict[str, Any]]
     line: Mapping[str, Any]
     origin: Mapping[str, Any] | None = None
+    id: object = None
 
 
 class Asked(NamedTuple):
@@ -168,11 +170,11 @@ def _prompt(found: Mapping[str, Any]) -> Input:
     origin = found.get("origin")
     origin = origin if isinstance(origin, dict) else None
     if isinstance(content, str):
-        return Prompt(content, found, origin)
+        return Prompt(content, found, origin, found.get("uuid"))
     if isinstance(content, list) and all(
         isinstance(each, dict) and isinstance(each.get("type"), str) for each in content
     ):
-        return Prompt(content, found, origin)
+        return Prompt(content, found, origin, found.get("uuid"))
     return Unreadable("a message of type 'user' has a text or a list of blocks as its content")
 
 

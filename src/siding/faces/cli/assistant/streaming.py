@@ -30,6 +30,7 @@ from siding.faces.cli.assistant.hooks import MOMENTS, ClientHooks, registered
 from siding.faces.cli.assistant.printing import print_lines
 from siding.faces.cli.assistant.stream_json import Translator, exit_status
 from siding.faces.cli.assistant.terminal import TypedLines
+from siding.faces.cli.assistant.turn_ids import TurnIds
 from siding.ground.errors import SidingError, UsageError
 
 
@@ -56,6 +57,7 @@ class Streaming:
         self._repeats = repeats
         self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
         self._hooks: ClientHooks | None = None
+        self._turns = TurnIds(agent.transcript)
         self._is_busy = False
         self._status = 0
 
@@ -101,7 +103,8 @@ class Streaming:
             agents=tuple(agent.subagents),
             origin=prompt.origin,
         )
-        async with aclosing(self._agent.say(prompt.content)) as events:
+        turn = self._turns.id_for(prompt.id)
+        async with aclosing(self._agent.say(prompt.content, turn)) as events:
             async for event in events:
                 print_lines(self._translator.lines(event))
                 if isinstance(event, TurnEnded):
@@ -233,11 +236,16 @@ async def _set_mode(agent: Agent, fields: Mapping[str, Any]) -> Mapping[str, Any
     return {"mode": agent.mode}
 
 
+async def _settings(agent: Agent, _fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"applied": {"model": agent.model}}
+
+
 _REQUESTS: Mapping[str, Callable[[Agent, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
     "interrupt": _interrupt,
     "set_model": _set_model,
     "set_permission_mode": _set_mode,
     "get_context_usage": _context_usage,
+    "get_settings": _settings,
 }
 
 
