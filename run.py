@@ -30,8 +30,11 @@ FORMER_NAME = "siding"
 # program -> Debian package
 TEST_PROGRAMS = {
     "bwrap": "bubblewrap",
-    **{name: name for name in ("chromium", "zsh", "fish", "vim", "tmux", "less")},
+    **{name: name for name in ("chromium", "zsh", "fish", "vim", "tmux", "screen", "less")},
 }
+# Its package starts a server for the network, where services are run at all.
+if not Path("/run/systemd/system").exists():
+    TEST_PROGRAMS["sshd"] = "openssh-server"
 
 # Coding agents, as packages of npm: the tests run them against a model server of their own.
 TEST_AGENTS = {

@@ -33,6 +33,8 @@ FIGURES: dict[str, str] = {
     "fold": "benchmarks.fold",
     "feed": "benchmarks.feed",
     "screen": "benchmarks.screen",
+    "opening": "benchmarks.opening",
+    "replay": "benchmarks.replay",
     "wire": "benchmarks.wire",
     "widgets": "benchmarks.widgets",
 }

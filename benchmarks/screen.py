@@ -1,8 +1,10 @@
 """The screen of the terminal: how soon it is there, how soon it follows a key, and its cost."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -12,6 +14,9 @@ from benchmarks.dashboard import cpu_ms, rss_mb
 from benchmarks.feed import awaited_faults
 from benchmarks.measure import Sample, Timing, command, side_by_side
 from benchmarks.sitting import Sitting
+from siding.feed.model import Row as FeedRow
+from siding.feed.model import State
+from siding.feed.state import ordered
 from siding.ground.storage.layout import ProjectLayout
 from siding.record.tasks.store import TaskStore
 
@@ -97,17 +102,35 @@ def _paints(bench: Bench, repository: Path, env: dict[str, str]) -> tuple[Timing
 
 
 def _keys(bench: Bench, repository: Path, env: dict[str, str]) -> Timing:
-    """Return the times from a letter typed into the list of keys to the list that it leaves."""
+    """Return the times from a key to the cursor on the row above, over the rows that rest."""
+    names = _resting(bench, repository, env)
     samples = []
     with _sit(bench, repository, env) as sitting:
         _until_there(sitting)
-        sitting.timed_key(b"?", b"keys: ")
-        for number in range(bench.rounds(200, quick=20)):
-            typed = b"a" * (number % 40 + 1)
-            if len(typed) == 1 and number:
-                sitting.timed_key(b"\x15", b"keys: ")
-            samples.append(Sample(sitting.timed_key(b"a", b"keys: " + typed), 0))
+        sitting.timed_key(b"z", b"RESTS")
+        sitting.timed_key(b"G", _cursor_on(names[-1]))
+        left = bench.rounds(200, quick=20)
+        for below, name in pairwise(reversed(names)):
+            took = sitting.timed_key(b"k", _cursor_on(name))
+            if name != below:  # else a row that is only drawn again looks the same
+                samples.append(Sample(took, 0))
+                left -= 1
+            if not left:
+                break
     return Timing(tuple(samples))
+
+
+def _resting(bench: Bench, repository: Path, env: dict[str, str]) -> list[str]:
+    """Return the names of the tasks that rest, as they stand on the screen."""
+    words: list[str | Path] = [bench.siding, "status", "--all", "--json"]
+    said = json.loads(bench.run(words, cwd=repository, env=env))
+    rows = ordered(FeedRow.from_record(each) for each in said["feed"]["rows"])
+    return [row.name for row in rows if row.state is State.RESTS]
+
+
+def _cursor_on(name: str) -> re.Pattern[bytes]:
+    """Return what is written where the cursor is drawn on a row: one line, in some colours."""
+    return re.compile(rb">(?:[^\x00-\x1f>]|\x1b\[[0-9;]*m)*" + re.escape(f"{name} ".encode()))
 
 
 def _idle(bench: Bench, repository: Path, env: dict[str, str]) -> str:
@@ -146,6 +169,6 @@ FIGURE = Figure(
     title="the screen of the terminal",
     goal=f"on the screen in {PAINT_MS} ms, from key to screen in {KEY_MS} (both p95); idle 0.5 %",
     floor="Textual's own import; the same screen while nothing runs",
-    follows="nothing here: rows beyond the screen are not drawn",
+    follows="nothing here: rows beyond the screen are not drawn; a key goes over those that rest",
     measure=_measure,
 )

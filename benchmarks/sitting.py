@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -50,19 +51,23 @@ class Sitting:
         finally:
             os.close(self._master)
 
-    def until(self, text: bytes) -> int:
+    def until(self, text: bytes | re.Pattern[bytes]) -> int:
         """Watch until `text` was shown; return the moment in nanoseconds."""
-        while text not in self.seen:
+        while not _is_in(text, self.seen):
             if not self._read():
                 raise RuntimeError(f"{text!r} was not shown: {self.seen[-2000:]!r}")
         return perf_counter_ns()
 
-    def timed_key(self, key: bytes, shows: bytes) -> float:
+    def timed_key(self, key: bytes, shows: bytes | re.Pattern[bytes]) -> float:
         """Press a key; return how many milliseconds later the screen shows what comes of it."""
         self.seen = b""
         begun = perf_counter_ns()
         os.write(self._master, key)
         return (self.until(shows) - begun) / 1e6
+
+    def press(self, key: bytes) -> None:
+        """Press a key, or type a text."""
+        os.write(self._master, key)
 
     def watch(self, seconds: float) -> None:
         """Take what is shown meanwhile."""
@@ -87,3 +92,7 @@ class Sitting:
         if not self._has_answered and _WHO in self.seen:
             self._has_answered = True
             os.write(self._master, b"\x1b]11;rgb:1c1c/1c1c/1c1c\x1b\\\x1b[?62;22c")
+
+
+def _is_in(text: bytes | re.Pattern[bytes], seen: bytes) -> bool:
+    return text in seen if isinstance(text, bytes) else text.search(seen) is not None

@@ -93,6 +93,16 @@ _PROOFS: dict[str, Row] = {
         leave_out=(*PLANTED, "power", "reading_from_a_disk"),  # what only reads moves nothing
         variables={TIMES: "1", "SIDING_FAULTS_APART": "1", "SIDING_PROVE_SHARE": "0.25"},
     ),
+    "terminal": Row(
+        "ten thousand random keys over cards answer nothing; ten tasks worked by the screen alone",
+        (
+            "tests/unit/faces/tui/cards/test_random_keys.py",
+            "tests/integration/tui/test_answers.py",
+            "tests/integration/tui/test_home.py",
+        ),
+        only=("without_its_own_chord", "random_keys_over", "a_day_at_the_screen"),
+        draws=False,
+    ),
     "homes": Row(
         "a home that was restored, moved or copied, or that holds files of others: it goes on",
         ("tests/integration/test_restored_homes.py", "tests/integration/test_foreign_files.py"),

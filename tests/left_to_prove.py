@@ -25,6 +25,7 @@ _AGENTS = "tests/agents/test_taken_back.py::TestGoneOnWith::test_"
 _CHANGED = "tests/agents/test_changed_here.py::test_"
 _TURNS = "tests/agents/test_conformance.py::TestTurns::test_"
 _VERDICTS = "tests/agents/test_conformance.py::TestVerdicts::test_"
+_BY_SCREEN = "tests/agents/test_by_the_screen.py::test_"
 _INTEGRATED = "tests/agents/test_integrated.py::test_"
 _CANARY = "tests/integration/broker/test_ended_canary.py::test_"
 _TYPED = "tests/agents/test_typed_meanwhile.py::test_what_"
@@ -232,6 +233,7 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "tests/agents/test_ten_turns.py::"
     "test_ten_turns_are_ten_steps_and_the_third_can_be_taken_back": (),
     "tests/agents/test_metered.py::test_calls_in_a_websocket_are_counted": (),
+    f"{_BY_SCREEN}a_task_from_its_start_to_its_apply_and_back": ("claude",),
     f"{_INTEGRATED}in_a_workspace_each_turn_is_a_step": ("codex",),
     # Who begins a turn with what waited, and who takes it into the one that runs, is told by their
     # hooks as by those of the two that the suite drives.
@@ -304,12 +306,17 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "tests/integration/web/test_hostile_requests.py::"
     "test_a_head_and_a_body_have_to_come_in_time": (),
     f"{_UNIT}shellguard/test_differential.py::test_what_harms_the_canary_was_not_allowed": ("few",),
+    f"{_UNIT}comments/test_anchor.py::test_comments_over_two_hundred_edits_are_right_or_stale": (
+        *("0", "3"),
+    ),
     f"{_UNIT}ground/process/test_keeper.py::test_a_killed_host_takes_everything_with_it": (
         *("pty-early", "piped-late"),
     ),
     f"{_UNIT}ground/process/test_tree.py::test_a_timeout_ends_daemons_whatever_they_forgot": (
         *("False-pty", "True-piped"),
     ),
+    # Claude's own is imported in `test_it_goes_to_claude_and_comes_back`, too.
+    "tests/agents/test_across.py::test_it_goes_on_with_what_others_have_held": ("codex",),
     f"{_FAULTS}paused_runs.py::test_without_a_next_command_their_host_lets_them_go_on": (),
     f"{_FAULTS}retention_faults.py::test_killed_at_any_call": (),
     f"{_FAULTS}fork_faults.py::test_making": ("make-pooled", "view-new"),

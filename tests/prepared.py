@@ -16,6 +16,8 @@ from faults.copies import adopt, copy_tree, remove_tree
 from sandbox import Sandbox
 from scratch import scratch
 
+_TRIES = 10
+
 
 def prepared(work: Callable[..., object], *words: str) -> Sandbox:
     """Return a sandbox as `work` leaves it, which gets a new one and the words."""
@@ -23,8 +25,7 @@ def prepared(work: Callable[..., object], *words: str) -> Sandbox:
     place = _directory() / hashlib.sha256(name.encode()).hexdigest()[:12]  # says no word of a test
     case, template = place / "case", place / "template"
     if template.exists():
-        remove_tree(case)
-        copy_tree(template, case)
+        _put_back(template, case)
         adopt(case, "siding")
         return Sandbox(case)
     remove_tree(case)
@@ -33,6 +34,21 @@ def prepared(work: Callable[..., object], *words: str) -> Sandbox:
     work(sandbox, *words)
     copy_tree(case, template)
     return sandbox
+
+
+def _put_back(template: Path, case: Path) -> None:
+    """Copy the template to the place of the case. What still writes there makes no part of it."""
+    fresh = template.with_name("fresh")
+    copy_tree(template, fresh)
+    for tries_left in reversed(range(_TRIES)):
+        remove_tree(case)
+        try:
+            fresh.rename(case)
+        except OSError:  # something was written there meanwhile
+            if not tries_left:
+                raise
+        else:
+            return
 
 
 @cache

@@ -49,12 +49,12 @@ class Terminal:
         """Press keys."""
         os.write(self._master, text)
 
-    def wait_for(self, text: bytes, *, seconds: float = 30) -> bytes:
-        """Watch until `text` has been shown; return everything seen so far."""
+    def wait_for(self, text: bytes, *, seconds: float = 30, since: int = 0) -> bytes:
+        """Watch until `text` is shown behind what was seen `since`; return all that was seen."""
         end = time.monotonic() + seconds
-        while text not in self.seen:
+        while text not in self.seen[since:]:
             assert time.monotonic() < end, (text, self.seen)
-            assert self._read(end) or text in self.seen, (text, self.seen)
+            assert self._read(end) or text in self.seen[since:], (text, self.seen)
         return self.seen
 
     def until_quiet(self, *, seconds: float = 30) -> bytes:

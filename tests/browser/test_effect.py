@@ -6,15 +6,14 @@ from browser.conftest import Open, settled
 from bwrap import needs_bwrap
 from dashboards import Dashboard
 from integration.effect.bench import Bench
-from sandbox import Sandbox
 
 
 @needs_bwrap
-def test_the_page_shows_the_effect_and_the_patch_as_text(sandbox: Sandbox, visit: Open) -> None:
-    bench = Bench(sandbox)
+def test_the_page_shows_the_effect_and_the_patch_as_text(visit: Open) -> None:
+    bench = Bench()
     name = "<img src=x onerror=alert(1)>.o"
     (bench.root / "build" / name).write_text("<script>document.title = 'owned'</script>\n")
-    with Dashboard(sandbox) as dashboard, bench.asking("sleep 1; rm -rf build/") as question:
+    with Dashboard(bench.sandbox) as dashboard, bench.asking("sleep 1; rm -rf build/") as question:
         page = visit(dashboard, f"/decisions/{question.session}")
         expect(page.locator(".effect h2")).to_have_text("effect: deletes 31 files: build/")
         settled(page)

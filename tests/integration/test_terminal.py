@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from drawn_terminal import DrawnTerminal
 from sandbox import SIDING, Sandbox
-from terminal import Terminal
 
-Sit = Callable[..., Terminal]
+Sit = Callable[..., DrawnTerminal]
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 MOUSE_ON, MOUSE_OFF = b"\x1b[?1003h", b"\x1b[?1003l"
 READY = b"wait"  # in the line at the foot, once the feed is there
@@ -42,14 +42,14 @@ sys.exit(SidingApp(app, begin=Gives).run())
 @pytest.fixture
 def sit_down(sandbox: Sandbox) -> Iterator[Sit]:
     """Put a person at a terminal, who starts Siding, or another program."""
-    terminals: list[Terminal] = []
+    terminals: list[DrawnTerminal] = []
     begun = _home(sandbox) / "terminal/begun"  # else the first start is shown
     begun.parent.mkdir(parents=True)
     begun.touch()
 
-    def sit(*argv: str, rows: int = 30, columns: int = 100, **env: str) -> Terminal:
+    def sit(*argv: str, rows: int = 30, columns: int = 100, **env: str) -> DrawnTerminal:
         usual = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
-        terminal = Terminal(
+        terminal = DrawnTerminal(
             argv or SIDING,
             cwd=sandbox.repo,
             env={**sandbox.env, **usual, **env},
@@ -155,3 +155,32 @@ def test_in_a_run_the_day_is_printed(sandbox: Sandbox, sit_down: Sit) -> None:
     assert terminal.finish() == 0
     assert b"running" in terminal.seen
     assert ENTERED not in terminal.seen
+
+
+def test_an_address_is_opened_where_it_leads(sandbox: Sandbox, sit_down: Sit) -> None:
+    sandbox.siding("run", "--new", "fix", "--", "sh", "-c", "echo first > a; echo second > b")
+    sandbox.siding("run", "--", "sh", "-c", "echo third > a")
+    (row,) = sandbox.json("status", "--all", "--json")["feed"]["rows"]
+    for behind, shown in {"": "+ third", "/1": "+ first", "/1#b:1": "b  hunk 1 of 1"}.items():
+        terminal = sit_down(*SIDING, "open", f"{row['address']}{behind}")
+        terminal.until_shown(shown, "1 ready")
+        terminal.type(b"q")  # to home
+        terminal.until_shown("READY", "fix")
+        terminal.type(b"q")
+        assert terminal.finish() == 0
+        assert "READY" not in terminal.screen
+    project, _slash, _task = row["address"].rpartition("/")
+    home = sit_down(*SIDING, "open", project)
+    home.until_shown("READY", "> 1 ")
+    home.type(b"q")
+    assert home.finish() == 0
+    for argv, env, said in (
+        ((row["address"], "--browser"), {}, b"siding --project"),
+        ((row["address"],), {"SIDING_PLAIN": "1"}, b"siding --project"),
+        ((f"{project}/none",), {}, b"none"),
+        (("--browser", "fix"), {}, b"--browser is for an address"),
+    ):
+        printed = sit_down(*SIDING, "open", *argv, **env)
+        printed.finish()
+        assert said in printed.seen
+        assert ENTERED not in printed.seen

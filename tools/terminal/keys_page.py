@@ -5,7 +5,14 @@ from pathlib import Path
 
 from siding.faces.tui.keys import EVERYWHERE, Key
 from siding.faces.tui.places.home.keys import KEYS as OF_HOME
-from siding.faces.tui.places.task.keys import OF_OUTPUT, OF_PATCH, OF_STEPS, OF_TASK
+from siding.faces.tui.places.task.keys import (
+    OF_OUTPUT,
+    OF_PATCH,
+    OF_SEARCH,
+    OF_STEPS,
+    OF_TASK,
+    SHEET,
+)
 
 PAGE = Path("docs/reference/keys.md")
 TABLES: tuple[tuple[str, str, Iterable[Key]], ...] = (
@@ -15,6 +22,8 @@ TABLES: tuple[tuple[str, str, Iterable[Key]], ...] = (
     ("Its patch", "task", OF_PATCH),
     ("Its steps", "task", OF_STEPS),
     ("Its output", "task", OF_OUTPUT),
+    ("While something is searched in it", "task", OF_SEARCH),
+    ("While a plan or a choice is shown in it", "task", SHEET),
 )
 _BEGIN = """\
 # Keys of the terminal

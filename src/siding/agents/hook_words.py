@@ -139,7 +139,7 @@ def _about_to_run(payload: Mapping[str, Any], turn: str, tools: ToolTable) -> Re
         if tool == tools.shell:
             return said._replace(command=command_of(given))
         uses = tools.use(tool, given)
-        return None if uses is None else said._replace(uses=uses)
+        return None if uses is None else said._replace(uses=uses, edits=tools.edits(tool, given))
     except NotUnderstood as why:
         return said._replace(unread=f"{tool}: {why}")
 

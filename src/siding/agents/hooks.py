@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from siding.agents.edits import Edit
 from siding.agents.facets import Facet
 from siding.agents.table import ANY
 from siding.ground.errors import SidingError
@@ -51,6 +52,7 @@ class Report(NamedTuple):
     is_new: bool = False  # of a session: the conversation begins with it
     command: str = ""  # of the shell as a tool: its line
     uses: ToolUse | None = None  # of another tool: what it does
+    edits: tuple[Edit, ...] = ()  # of a tool that changes files: how, as far as its input says it
     unknown: ToolUse | None = None  # of a tool that nobody has said anything about
     unread: str = ""  # of a tool: its name, and what of its input was not understood
     cwd: str = ""  # of a tool: where it runs, as the agent sees it

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from siding.agents.edits import patches
 from siding.agents.hooks import (
     Adapter,
     Answer,
@@ -53,6 +54,9 @@ _FIELDS: Mapping[str, Field] = {
 }
 
 
+_PATCHES = patches("patch")
+
+
 def _use(payload: Mapping[str, Any]) -> ToolUse | None:
     """Return what a tool is about to do; None if nothing is said of it. Raises NotUnderstood."""
     touches = tuple(each for field, says in _FIELDS.items() for each in says(payload.get(field)))
@@ -69,7 +73,7 @@ def _with_tool(said: Report, payload: Mapping[str, Any]) -> Report:
     except NotUnderstood as why:
         return said._replace(unread=f"{name or 'a tool'}: {why}")
     if use is not None or said.command:
-        return said._replace(uses=use)
+        return said._replace(uses=use, edits=_PATCHES(payload))
     if not name:
         return said._replace(unread="a call that names no tool")
     return said._replace(unknown=unknown_tool(name, payload.get("given")))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from siding.agents.edits import NO_EDITS, Edit, Editing
 from siding.ground.namedtuples import NamedTuple
 from siding.shellguard.face import Effect, ToolUse
 
@@ -54,6 +55,7 @@ class ToolTable(NamedTuple):
     # The beginning of the names that tools of Siding's own server have: the broker of the run
     # answers them, and refuses what is a person's.
     own: str = "mcp__siding__"
+    editing: Mapping[str, Editing] = NO_EDITS  # what of the input says how files are changed
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -80,6 +82,12 @@ class ToolTable(NamedTuple):
             return ToolUse(name, self._touches(name, given))
         touches = self.acting[name](given)
         return ToolUse(name, touches) if touches else None
+
+    def edits(self, name: str, given: object) -> tuple[Edit, ...]:
+        """Return how a call changes files; nothing if its input does not say that."""
+        if name not in self.editing or not isinstance(given, Mapping):
+            return ()
+        return self.editing[name](given)
 
     def _touches(self, name: str, given: Mapping[str, Any]) -> tuple[Touch, ...]:
         fields = self.touching[name]

@@ -20,6 +20,7 @@ from pathlib import Path
 from siding.asking.views import InboxEntry
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
+from siding.ground.multiplexer import wrapped
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import run_captured
 from siding.ground.process.lookup import Program, find_program
@@ -195,7 +196,7 @@ class Called(NamedTuple):
 def call_by(project: Project, ways: Ways, call: Call) -> Called:
     """Call the person in all ways that are set."""
     wanted = ways.settings
-    rang = wanted.terminal != "off" and ring(wanted.terminal, call)
+    rang = wanted.terminal != "off" and ring(wanted.terminal, call, project.app.env)
     shown = _desktop(project.app.env, wanted, call)
     failed = [shown] if isinstance(shown, HookResult) else []
     posted = False
@@ -223,22 +224,22 @@ def desktop_command(platform: str, call: Call) -> tuple[str, ...]:
     return ("notify-send", "--app-name=Siding", "--print-id", "--", call.title, call.text)
 
 
-def sequence(way: str, call: Call) -> bytes:
+def sequence(way: str, call: Call, env: Mapping[str, str]) -> bytes:
     """Return what makes a terminal call: its bell, or a notification (OSC 9, OSC 777)."""
     title, text = (each.replace(";", ",") for each in (call.title, call.text))
     if way == "osc9":
-        return f"\x1b]9;{title}: {text}\x07".encode()
+        return wrapped(f"\x1b]9;{title}: {text}\x07", env).encode()
     if way == "osc777":
-        return f"\x1b]777;notify;{title};{text}\x07".encode()
-    return b"\x07"
+        return wrapped(f"\x1b]777;notify;{title};{text}\x07", env).encode()
+    return b"\x07"  # multiplexers pass it on
 
 
-def ring(way: str, call: Call) -> bool:
+def ring(way: str, call: Call, env: Mapping[str, str]) -> bool:
     """Call on the terminal of this session; tell whether it has one. Nobody waits for it."""
     with suppress(OSError):
         terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            os.write(terminal, sequence(way, call))
+            os.write(terminal, sequence(way, call, env))
         finally:
             os.close(terminal)
         return True

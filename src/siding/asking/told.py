@@ -7,7 +7,7 @@ dropped after a month.
 
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -78,13 +78,6 @@ class Told:
         """Forget what no longer waits, and take its notification off the desktop."""
         if self.is_known(waits):  # nearly nothing was ever told
             self._drop(self._path(waits))
-
-    def sweep(self, waiting: Collection[str]) -> None:
-        """Forget all that no longer waits. `waiting` are the ids of everything that does."""
-        kept = {self._path(each).name for each in waiting}
-        for path in self._all():
-            if path.name not in kept:
-                self._drop(path)
 
     def _drop_old(self) -> None:
         for path in self._all():

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from siding.bisect.search import Verdict, next_look, suspects
 from siding.bisect.states import Cause, Range, State, cause_of, states_of
+from siding.bisect.stopper import Stopper
 from siding.bisect.store import Look, Search, read_search, write_search
 from siding.forks.forks import Fork, ForkRequest, drop, forked, reopened
 from siding.forks.parentage import forks_of
@@ -18,6 +19,7 @@ from siding.ground.errors import SidingError, UsageError
 from siding.ground.git.errors import SnapshotDamaged
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import Ending
+from siding.ground.process.requests import Requests
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.guard.ruling import Asker
 from siding.record.acts.skeleton import perform
@@ -98,15 +100,19 @@ class Bisection:
             finally:
                 drop(self.project, fork)
 
-    def check(self, at: int, ask: Asker | None) -> Look:
+    def check(self, at: int, ask: Asker | None, stopper: Stopper | None = None) -> Look:
         """Run the check in a state, and keep what came of it.
 
-        Raises CheckNotRun if it was not run to its end, and what a run raises.
+        Raises CheckNotRun if it was not run to its end, SearchStopped if `stopper` has ended it,
+        and what a run raises.
         """
         try:
             with self.opened(at) as fork:
-                result = self._run(fork, ask)
-                look = _judged(at, fork, result)
+                if stopper is None:
+                    look = _judged(at, fork, self._run(fork, ask, None))
+                else:
+                    with stopper.checking() as requests:
+                        look = _judged(at, fork, self._run(fork, ask, requests))
         except (SnapshotFreed, SnapshotDamaged) as error:
             look = Look(at, Verdict.SKIPPED, why=error.message)
         return self.keep(look)
@@ -129,7 +135,7 @@ class Bisection:
         cause = cause_of(self.project, self.task, fails) if is_step and fails else None
         return Answer(holds, fails, cause)
 
-    def _run(self, fork: Fork, ask: Asker | None) -> RunResult:
+    def _run(self, fork: Fork, ask: Asker | None, requests: Requests | None) -> RunResult:
         origin = require_workspace(self.project, self.task).path
         request = RunRequest(
             argv=("/bin/sh", "-c", self._request.check),
@@ -139,7 +145,7 @@ class Bisection:
             leave="end",
             sandbox=SandboxRequest(read=(origin,)),
         )
-        terminal = Terminal(stdin=StdinPlan.NULL, pty=False, out=None, err=None)
+        terminal = Terminal(StdinPlan.NULL, pty=False, out=None, err=None, requests=requests)
         return perform(self.project, fork.id, RunAct(self.project, request, terminal, ask))
 
 

@@ -18,17 +18,19 @@ from siding.broker.desk import Desk, PeerGone, RunOver
 from siding.broker.messages import AskRequest
 from siding.broker.questions import ask_person, collect
 from siding.effect.ask import Counting, begin
+from siding.effect.count import Asked
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.in_force import is_judged, is_kept, keep_answers
 from siding.guard.views import check_in
-from siding.shellguard.face import Action, Verdict
+from siding.shellguard.face import Action, Effect, Verdict
 
 _YES, _ALWAYS, _NO = "run", "always", "refuse"
 _LONGEST_LINE = 256 << 10  # characters; the limit of `policy.check`
 _SHOWN = 2000  # characters of a command in a question
 _IN_TITLE = 60  # and in its title
 _UNKNOWN = "unknown-tool"
+_CHANGES = frozenset((Effect.WRITES, Effect.DELETES))  # what a tool does to files
 
 
 class Judged(NamedTuple):
@@ -158,12 +160,15 @@ def _verdict_of(desk: Desk, said: Report, why: str) -> _Verdict:
 
 
 def _begin_effect(desk: Desk, said: Report, session: str) -> Counting | None:
-    """Begin to find out what the command would do. The question waits for nothing of it."""
-    if said.uses is not None:
+    """Begin to find out what would be changed. The question waits for nothing of it."""
+    if said.uses is not None and not _CHANGES.intersection(each for each, _ in said.uses.touches):
         return None
+    is_edit = said.uses is not None
     cwd = Path(said.cwd) if said.cwd else desk.workspace
     with suppress(SidingError, OSError, ValueError):
-        return begin(desk.project, desk.task.id, session, said.command, cwd)
+        line = said.command if said.uses is None else said.uses.text
+        asked = Asked(session, line, cwd, said.edits, is_edit)
+        return begin(desk.project, desk.task.id, asked)
     return None
 
 

@@ -47,6 +47,31 @@ class Way(StrEnum):
     WITH_PROMPT = "with-prompt"  # by its hooks, with its next prompt
     BY_YOU = "by-you"  # the prompt is printed, and copied
 
+    @property
+    def words(self) -> str:
+        """When and how an agent gets them."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Way.TYPED: "now, typed into its terminal",
+    Way.AT_END: "as its next prompt, when its turn ends",
+    Way.WITH_PROMPT: "with its next prompt",
+    Way.BY_YOU: "by you: the prompt is printed, and copied",
+}
+
+
+class Taker(NamedTuple):
+    """An agent that lives in a task and can be given comments, and how."""
+
+    run: Run
+    way: Way
+
+    @property
+    def name(self) -> str:
+        """How `--to` names it."""
+        return self.run.name or self.run.id
+
 
 class Sent(NamedTuple):
     """What was sent, or is to be: the prompt, its comments, and how.
@@ -230,6 +255,20 @@ def send_to_agent(
     return Sent(task, prompt, tuple(told), to, way)
 
 
+def takers(project: Project, named: str | None) -> list[Taker]:
+    """Return the agents that can be given the comments of a task, those at a terminal first."""
+    task = select(project, named)
+    live = [run for run in Runs(project.task_layout(task.id)).live() if run.agent]
+    found = [Taker(run, way_to(project, task, run)) for run in live]
+    # The answer of one that a workflow runs is the workflow's: only who names it makes it go on.
+    can = [
+        each
+        for each in found
+        if each.way is Way.TYPED or (each.way is not Way.BY_YOU and not each.run.in_program)
+    ]
+    return sorted(can, key=lambda each: each.way is not Way.TYPED)
+
+
 def way_to(project: Project, task: Task, run: Run) -> Way:
     """Return how comments would reach the agent of a run that lives."""
     if _has_terminal(project, task, run):
@@ -261,8 +300,8 @@ def _chosen(comments: Comments, ids: Sequence[str]) -> list[Comment]:
 
 def _agent(project: Project, task: Task, named: str | None) -> tuple[Run | None, Way]:
     """Return the run to send to, and how; None if there is none. Raises UsageError for several."""
-    live = Runs(project.task_layout(task.id)).live()
     if named is not None:
+        live = Runs(project.task_layout(task.id)).live()
         found = [run for run in live if named in (run.id, run.name)]
         if not found:
             raise NotFound(f"no run {named!r} lives in task {task.name!r}", hint="siding runs")
@@ -270,16 +309,15 @@ def _agent(project: Project, task: Task, named: str | None) -> tuple[Run | None,
         if way is Way.BY_YOU:
             require_terminal(project, task.id, found[0].id)
         return found[0], way
-    ways = [(run, way_to(project, task, run)) for run in live if run.agent]
-    agents = [each for each in ways if each[1] is Way.TYPED]
-    # The answer of one that a workflow runs is the workflow's: only who names it makes it go on.
-    agents = agents or [
-        each for each in ways if each[1] is not Way.BY_YOU and not each[0].in_program
-    ]
+    able = takers(project, task.id)
+    agents = [each for each in able if each.way is Way.TYPED] or able
     if len(agents) > 1:
-        names = ", ".join(run.name or run.id for run, _way in agents)
-        raise UsageError(f"several agents run in task {task.name!r}: {names}", hint="--to RUN")
-    return agents[0] if agents else (None, Way.BY_YOU)
+        names = ", ".join(f"{each.name} ({each.run.agent})" for each in agents)
+        raise UsageError(
+            f"several agents of task {task.name!r} can be given them: {names}",
+            hint=f"choose one of them: siding comments send --to {agents[0].name}",
+        )
+    return (agents[0].run, agents[0].way) if agents else (None, Way.BY_YOU)
 
 
 def _has_terminal(project: Project, task: Task, run: Run) -> bool:

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from siding.comments.comment import Comment
-from siding.ground.files.durable import make_dirs, replace_bytes
+from siding.ground.files.durable import replace_bytes
 from siding.ground.files.regular import read_small
 from siding.ground.hashing import sha256_hex
+from siding.ground.storage.directory_lock import locked
 from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.ground.storage.fields import mapping, mappings, whole
 from siding.ground.storage.layout import TaskLayout
-from siding.ground.storage.locks import FileLock
 
 VERSION = 1
 LARGEST = 4 << 20  # bytes of a text that can be commented
@@ -48,14 +48,10 @@ class Comments:
     @contextmanager
     def changing(cls, layout: TaskLayout) -> "Iterator[Comments]":
         """Yield them under their lock, and write them after the block. Raises LockBusy."""
-        make_dirs(layout.comments_dir)
-        lock = FileLock(layout.comments_dir / "lock").acquire(timeout_s=_WAIT_S)
-        try:
+        with locked(layout.comments_dir, _WAIT_S):
             found = cls.read(layout)
             yield found
             found._write()
-        finally:
-            lock.release()
 
     def new_id(self) -> str:
         self._number += 1

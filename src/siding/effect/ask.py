@@ -1,6 +1,6 @@
-"""Begin to count the effect of a command that a person has just been asked about.
+"""Begin to count the effect of what a person has just been asked about.
 
-The question is on disk already and waits for nothing here: another process tries the command. It
+The question is on disk already and waits for nothing here: another process finds it out. It
 ends when the question is closed, or when the one who began it dies.
 """
 
@@ -11,8 +11,8 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 
+from siding.agents.edits import as_records
 from siding.effect.count import Asked, not_tried, reach_in, swept, workspace_of
 from siding.effect.effect import Counter, Effect, EffectState
 from siding.effect.store import CUT_OFF, keep, kept, lives
@@ -23,6 +23,7 @@ from siding.ground.process.identity import started_of
 from siding.record.place.project import Project
 
 _LONGEST_KEPT = 8 << 10  # characters of a command
+_LONGEST_EDITS = 64 << 10  # and of what a tool that edits was given
 _GOODBYE_S = 10.0
 _LOOK_S = 0.05
 _VARIABLE = re.compile(r"\$\{?(\w+)")
@@ -67,24 +68,23 @@ class Counting:
         return present.by.pid != os.getpid() and lives(present.by)
 
 
-def begin(project: Project, task_id: str, session_id: str, line: str, cwd: Path) -> Counting | None:
+def begin(project: Project, task_id: str, asked: Asked) -> Counting | None:
     """Say on disk what is known of the effect now, and begin to count it if it can be tried.
 
     Nothing is done if the settings switch it off, or if somebody counts it already. Raises
     SidingError and OSError.
     """
-    workspace = workspace_of(project, task_id)
+    workspace, session_id = workspace_of(project, task_id), asked.session
     present = kept(project, session_id)
     if not project.settings.agents_effect or workspace is None:
         return None
     if present is not None and (present.state is not EffectState.PENDING or lives(present.by)):
         return None
     swept(project)
-    asked = Asked(session_id, line, cwd)
     pending = pending_of(project, asked)
-    reach = reach_in(project, workspace, asked)
-    if reach.why_not:
-        keep(project, session_id, not_tried(pending, project.redaction.text(reach.why_not)))
+    why_not = _no_edits(asked) if asked.is_edit else reach_in(project, workspace, asked).why_not
+    if why_not:
+        keep(project, session_id, not_tried(pending, project.redaction.text(why_not)))
         return None
     keep(project, session_id, pending)
     try:
@@ -98,14 +98,32 @@ def pending_of(project: Project, asked: Asked) -> Effect:
     """Return the effect that this process is about to count."""
     shown = project.redaction.text(asked.line)
     names = _VARIABLE.findall(asked.line)
+    by = Counter(pid=os.getpid(), started=started_of())
+    if asked.is_edit:
+        given = json.dumps(as_records(asked.edits))
+        is_whole = len(given) <= _LONGEST_EDITS and project.redaction.text(given) == given
+        return Effect(
+            state=EffectState.PENDING,
+            command=shown[:_LONGEST_KEPT],
+            cwd=str(asked.cwd),
+            again=is_whole,
+            by=by,
+            edits=asked.edits if is_whole else (),
+            is_edit=True,
+        )
     return Effect(
         state=EffectState.PENDING,
         command=shown[:_LONGEST_KEPT],
         cwd=str(asked.cwd),
         # Somebody else's variables may have other values.
         again=shown[:_LONGEST_KEPT] == asked.line and not any(n in project.app.env for n in names),
-        by=Counter(pid=os.getpid(), started=started_of()),
+        by=by,
     )
+
+
+def _no_edits(asked: Asked) -> str:
+    """Return why nothing can be worked out; "" if something may be."""
+    return "" if asked.edits else "the tool was given nothing that says what it would write"
 
 
 def _started(project: Project, task_id: str, asked: Asked) -> LinkedProgram:
@@ -117,7 +135,7 @@ def _started(project: Project, task_id: str, asked: Asked) -> LinkedProgram:
         env={**env, "SIDING_HOME": str(app.home.root)},
         cwd=project.layout.root,
     )
-    told = json.dumps({"line": asked.line, "cwd": str(asked.cwd)}) + "\n"
+    told = json.dumps(asked.as_record()) + "\n"
     own = os.dup(program.to_program)  # the other one may be closed at any time
     threading.Thread(target=_tell, args=(own, told.encode()), daemon=True).start()
     return program

@@ -8,23 +8,27 @@ has the lock was left by a process that died, and the next who has the lock remo
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from siding.agents.edits import Edit, as_records, from_records
 from siding.asking.decisions.record import DecisionChanged, DecisionState
 from siding.asking.kinds import is_over
 from siding.asking.lookup import decision_store
+from siding.effect.computed import computed
 from siding.effect.copying import TooLarge, copy_workspace, look, open_up
 from siding.effect.difference import difference
 from siding.effect.effect import Effect, EffectState
 from siding.effect.reach import Reach, reach_of
-from siding.effect.store import effect_of, forget, forget_removed, keep
+from siding.effect.store import FOUND, effect_of, forget, forget_removed, keep, not_found
 from siding.effect.trial import Ran, Trial, hidden_in, run_trial, why_no_sandbox
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import make_dirs
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import text
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.guard.in_force import environment_for, ground_of, place_for, policy_in
 from siding.record.place.project import Project
@@ -37,11 +41,27 @@ _GIT = "not shown: what git records (branches, index); its hooks did not run"
 
 
 class Asked(NamedTuple):
-    """A command that a person is asked about, as it is: with what secrets it has."""
+    """A command that a person is asked about, as it is: with what secrets it has.
+
+    Or a tool that changes files: `line` is its name and its files, for people to read.
+    """
 
     session: str
     line: str
     cwd: Path
+    edits: tuple[Edit, ...] = ()
+    is_edit: bool = False
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as a JSON object, without the question's name."""
+        told = {"line": self.line, "cwd": str(self.cwd), "is_edit": self.is_edit}
+        return {**told, "edits": as_records(self.edits)}
+
+    @classmethod
+    def from_record(cls, session: str, told: Mapping[str, Any]) -> "Asked":
+        """Return what was written as a JSON object."""
+        edits, is_edit = from_records(told.get("edits")), told.get("is_edit") is True
+        return cls(session, text(told.get("line")), Path(text(told.get("cwd"))), edits, is_edit)
 
 
 class NotWanted(Exception):
@@ -83,7 +103,7 @@ def count(
         with _turn(project, asked.session), _room(project) as room, wanted.watched():
             wanted.check()
             present = effect_of(project, asked.session)
-            if present is not None and present.state is EffectState.TRIED:
+            if present is not None and present.state in FOUND:
                 return present  # another process has counted it while we waited
             keep(project, asked.session, pending)
             effect, patch = _counted(project, asked, workspace, pending, room, wanted)
@@ -104,6 +124,8 @@ def _counted(
     room: Path,
     wanted: "Wanted",
 ) -> tuple[Effect, str]:
+    if asked.is_edit:
+        return computed(project, workspace, pending, asked.edits, room)
     reach = reach_in(project, workspace, asked)
     if reach.why_not:
         return not_tried(pending, project.redaction.text(reach.why_not)), ""
@@ -179,7 +201,7 @@ def _why(ran: Ran) -> str:
 
 def not_tried(pending: Effect, why: str) -> Effect:
     """Return an effect that is not known, and why."""
-    return pending._replace(state=EffectState.NOT_TRIED, why=why)
+    return pending._replace(state=not_found(pending), why=why)
 
 
 class Wanted:

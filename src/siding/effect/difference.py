@@ -18,7 +18,7 @@ _MOST_IN_PATCH = 4 << 20  # bytes of all files in it
 _MOST_PATCH = 64 << 20  # what git may print
 _GIT_S = 20.0
 _CHUNK = 1 << 20
-_HEAD = "diff --git "
+HEAD = "diff --git "
 
 
 class Difference(NamedTuple):
@@ -59,7 +59,7 @@ def difference(
     patch, cut = _patch(root, copy, before, kinds[:MOST_KEPT], scratch, env)
     if len(kinds) > MOST_KEPT:
         cut = f"the patch has the first {MOST_KEPT} files"
-    lines = _lines(patch)
+    lines = lines_in(patch)
     touched = tuple(
         TouchedFile(os.fsdecode(path), how, *lines.get(os.fsdecode(path), (0, 0)))
         for path, how in kinds[:MOST_KEPT]
@@ -145,6 +145,13 @@ def _patch(
                 copy_entry(os.path.join(os.fsencode(copy), path), os.path.join(new, path))
         except OSError:  # it cannot be read, or a file stands where a directory stood
             lacking += 1
+    patch = patch_between(scratch, env)
+    said = f"the patch lacks {lacking} files, which are large or have changed meanwhile"
+    return patch, said if lacking else ""
+
+
+def patch_between(scratch: Path, env: Mapping[str, str]) -> str:
+    """Return the patch between the directories `a` and `b` in a directory of our own."""
     words = [
         "git",
         "-c",
@@ -164,9 +171,8 @@ def _patch(
         "LC_ALL": "C",
     }
     done = run_captured(words, env=clean, cwd=scratch, timeout_s=_GIT_S, max_output=_MOST_PATCH)
-    said = f"the patch lacks {lacking} files, which are large or have changed meanwhile"
     patch = done.stdout.decode("utf-8", "surrogateescape")
-    return "\n".join(map(_headed, patch.split("\n"))), said if lacking else ""
+    return "\n".join(map(_headed, patch.split("\n")))
 
 
 def _is_as_seen(path: bytes, stamp: Stamp | None) -> bool:
@@ -183,13 +189,13 @@ def _size(path: bytes) -> int:
         return 0
 
 
-def _lines(patch: str) -> dict[str, tuple[int, int]]:
+def lines_in(patch: str) -> dict[str, tuple[int, int]]:
     """Return how many lines each file of a patch adds and deletes."""
     found: dict[str, tuple[int, int]] = {}
     name, in_hunk = "", False
     for line in patch.split("\n"):
-        if line.startswith(_HEAD):
-            name, in_hunk = _name_in(line), False
+        if line.startswith(HEAD):
+            name, in_hunk = name_in(line), False
         elif line.startswith("@@"):
             in_hunk = True
         elif in_hunk and line[:1] in ("+", "-"):
@@ -198,15 +204,15 @@ def _lines(patch: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _name_in(head: str) -> str:
+def name_in(head: str) -> str:
     """Return the path in the first line of a file's part: it is there twice, behind a/ or b/."""
-    rest = head.removeprefix(_HEAD)
+    rest = head.removeprefix(HEAD)
     return rest[: len(rest) // 2].strip('"')[2:]
 
 
 def _headed(line: str) -> str:
     """Return a line of a patch; git says `a/x a/x` of a file that is in one directory only."""
-    if not line.startswith(_HEAD):
+    if not line.startswith(HEAD):
         return line
-    quote, name = '"' if line.endswith('"') else "", _name_in(line)
-    return f"{_HEAD}{quote}a/{name}{quote} {quote}b/{name}{quote}"
+    quote, name = '"' if line.endswith('"') else "", name_in(line)
+    return f"{HEAD}{quote}a/{name}{quote} {quote}b/{name}{quote}"

@@ -1,12 +1,14 @@
-"""The effect of a command that a person is asked about, as it is kept and as it is shown.
+"""The effect of what a person is asked about, as it is kept and as it is shown; it was not done.
 
-The command ran in a copy of the workspace. What it changed there is the effect; it was not done.
+A command ran in a copy of the workspace, and what it changed there is its effect. That of a tool
+that changes files is worked out from what the tool was given.
 """
 
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from siding.agents.edits import Edit, as_records, from_records
 from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mappings, strings, text, whole, whole_or_none
@@ -18,7 +20,9 @@ class EffectState(StrEnum):
     PENDING = "pending"  # somebody is trying the command
     TRIED = "tried"
     NOT_TRIED = "not tried"
-    STALE = "stale"  # tried, but the workspace has changed since; never on disk
+    COMPUTED = "computed"  # from what a tool was given; nothing ran
+    NOT_KNOWN = "not known"  # it cannot be computed
+    STALE = "stale"  # tried or computed, but the workspace has changed since; never on disk
 
 
 class Touch(StrEnum):
@@ -37,20 +41,27 @@ class TouchedFile(NamedTuple):
     additions: int = 0
     deletions: int = 0
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is outside of the workspace: its whole path is there."""
+        return self.path.startswith(("/", "~"))
+
 
 class Counter(NamedTuple):
-    """The process that tries the command, told from a later one by its start time."""
+    """The process that finds out an effect, told from a later one by its start time."""
 
     pid: int = 0
     started: int = 0
 
 
 class Effect(NamedTuple):
-    """What a command would change, or why that is not known.
+    """What a command, or the call of a tool, would change, or why that is not known.
 
     `command` has no secrets; it can be tried `again` by anybody if that took none away. `touched`
     are the first files, `files` counts all; with `at_least` there are more. `patch` is a file, ""
-    if there is none. `counted_from` stands for the state of the workspace that was copied.
+    if there is none. `counted_from` stands for the state of the workspace that was copied. Of a
+    tool that edits, `command` is its name and its files, `edits` is what it was given as long as
+    that has no secrets and is short, and `looked_at` are the files that were read.
     """
 
     state: EffectState
@@ -74,16 +85,23 @@ class Effect(NamedTuple):
     counted_at: str = ""
     left_out: tuple[str, ...] = ()  # directories that were too large to be copied
     by: Counter = Counter()
+    edits: tuple[Edit, ...] = ()
+    is_edit: bool = False
+    looked_at: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
         """The effect in one line."""
         match self.state:
             case EffectState.PENDING:
+                if self.is_edit:
+                    return "is being worked out from what the tool was given"
                 return "is being tried in a copy of the workspace"
             case EffectState.NOT_TRIED:
                 return f"not tried: {self.why}"
-            case EffectState.TRIED | EffectState.STALE:
+            case EffectState.NOT_KNOWN:
+                return f"not known: {self.why}"
+            case EffectState.TRIED | EffectState.COMPUTED | EffectState.STALE:
                 return self._counted()
 
     def _counted(self) -> str:
@@ -97,6 +115,9 @@ class Effect(NamedTuple):
             parts.append(f"changes {least}{counted(self.changed, 'file')}{lines}")
         if self.added:
             parts.append(f"adds {least}{counted(self.added, 'file')}")
+        outside = sum(each.is_outside for each in self.touched)
+        if outside:
+            parts.append(f"of these {outside} outside of the workspace")
         return "; ".join(parts) or "changes no file of the workspace"
 
     @property
@@ -117,6 +138,7 @@ class Effect(NamedTuple):
             "touched": [each._asdict() for each in self.touched],
             "notes": list(self.notes),
             "exit_code": self.exit_code,
+            "is_edit": self.is_edit,
             "patch": self.patch,
             "counted_from": self.counted_from,
             "counted_at": self.counted_at,
@@ -127,6 +149,7 @@ class Effect(NamedTuple):
         kept = {name: value for name, value in self._asdict().items() if name != "patch"}
         kept["touched"] = [each._asdict() for each in self.touched]
         kept["by"] = self.by._asdict()
+        kept["edits"] = as_records(self.edits)
         return {
             name: list(each) if isinstance(each, tuple) else each for name, each in kept.items()
         }
@@ -137,11 +160,13 @@ class Effect(NamedTuple):
         by = data.get("by")
         by = by if isinstance(by, dict) else {}
         numbers = ("files", "added", "changed", "deleted", "additions", "deletions")
-        lists = ("places", "notes", "left_out")
+        lists = ("places", "notes", "left_out", "looked_at")
         texts = ("command", "cwd", "why", "counted_from", "counted_at")
         return cls(
             state=EffectState(text(data.get("state"))),
             again=data.get("again") is True,
+            is_edit=data.get("is_edit") is True,
+            edits=from_records(data.get("edits")),
             at_least=data.get("at_least") is True,
             touched=tuple(map(_touched, mappings(data.get("touched")))),
             exit_code=whole_or_none(data.get("exit_code")),
@@ -179,7 +204,7 @@ def lines_of(effect: Effect, most: int = _SHOWN) -> list[str]:
     more = effect.files - min(len(effect.touched), most)
     if more > 0:
         found.append(f"  and {'at least ' if effect.at_least else ''}{more} more")
-    if effect.state in (EffectState.TRIED, EffectState.STALE):
+    if effect.state in (EffectState.TRIED, EffectState.COMPUTED, EffectState.STALE):
         found += [f"  {each}" for each in (effect.why, *effect.notes) if each]
     return found
 

@@ -4,14 +4,17 @@ An effect is written by who tries the command, and read by every screen. Reading
 """
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from siding.asking.decisions.store import DecisionStore
 from siding.asking.views import InboxEntry
 from siding.effect.copying import look
-from siding.effect.effect import Counter, Effect, EffectState
-from siding.ground.errors import SidingError, UnreadableFile
+from siding.effect.difference import HEAD, name_in
+from siding.effect.edited import state_of
+from siding.effect.effect import Counter, Effect, EffectState, lines_of
+from siding.ground.errors import SidingError, UnreadableFile, counted
 from siding.ground.files.durable import make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.git.discovery import find_repository
@@ -25,21 +28,23 @@ from siding.record.place.wiring import App
 VERSION = 1
 LONGEST_PATCH = 256 << 10  # bytes
 CUT_OFF = "whoever tried it was cut off"
+FOUND = (EffectState.TRIED, EffectState.COMPUTED)
 _CUT = "\n... the rest of the patch is not kept\n"
 
 
 def effect_of(project: Project, session_id: str) -> Effect | None:
-    """Return the effect of the command that a decision is about, as it is now.
+    """Return the effect of what a decision is about, as it is now.
 
-    None if the decision is about no command, or was put by an older version. An effect that was
-    counted from another state of the workspace is stale, as long as the question is open.
+    None if the decision is about no command and no change of a file, or was put by an older
+    version. An effect that was counted from another state of the workspace is stale, as long as the
+    question is open.
     """
     found = kept(project, session_id)
     if found is None:
         return None
     if found.state is EffectState.PENDING and not lives(found.by):
-        return found._replace(state=EffectState.NOT_TRIED, why=CUT_OFF)
-    if found.state is EffectState.TRIED and _is_open(project, session_id):
+        return found._replace(state=not_found(found), why=CUT_OFF)
+    if found.state in FOUND and _is_open(project, session_id):
         now = _state_of(project, session_id, found)
         if now != found.counted_from:
             return found._replace(state=EffectState.STALE)
@@ -119,9 +124,45 @@ def patch_of(effect: Effect) -> str:
         return ""
 
 
+def shown_lines(effect: Effect, *, files: int, patch: int) -> list[str]:
+    """Return the effect as lines for a screen; of a tool that edits, its patch as well.
+
+    At most so many `files` and lines of the `patch` are there. Make the lines inert.
+    """
+    found = lines_of(effect, most=files)
+    if not effect.is_edit:
+        return found
+    lines = list(_of_hunks(patch_of(effect), are_named=effect.files > 1))
+    found += [f"  | {line}" for line in lines[:patch]]
+    if len(lines) > patch:
+        found.append(f"  and {counted(len(lines) - patch, 'more line')} of the patch")
+    return found
+
+
+def _of_hunks(patch: str, *, are_named: bool) -> Iterator[str]:
+    """Yield the lines of a patch without what is said of each file; its name if there are more."""
+    in_hunk = False
+    for line in patch.split("\n"):
+        if line.startswith(HEAD):
+            in_hunk = False
+            if are_named:
+                yield name_in(line)
+        elif line.startswith("@@") or in_hunk:
+            in_hunk = True
+            if line:
+                yield line
+        elif line.startswith("Binary"):
+            yield line
+
+
 def patch_path(project: Project, session_id: str) -> Path:
     """Return where the patch of an effect is, if there is one."""
     return project.layout.effects_dir / checked_name(f"{session_id}.patch")
+
+
+def not_found(effect: Effect) -> EffectState:
+    """Return the state of an effect that could not be found out."""
+    return EffectState.NOT_KNOWN if effect.is_edit else EffectState.NOT_TRIED
 
 
 def lives(by: Counter) -> bool:
@@ -144,6 +185,8 @@ def _state_of(project: Project, session_id: str, effect: Effect) -> str:
         workspace = project.registry.of_task(TaskId(decision.origin.task_id))
         if workspace is None:
             return ""
+        if effect.is_edit:
+            return state_of(Path(workspace.path), effect.looked_at).digest
         seen = look(Path(workspace.path), tuple(map(os.fsencode, effect.left_out)))
         return "" if seen.is_cut else seen.digest
     except (SidingError, OSError):

@@ -14,6 +14,7 @@ from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text, whole
+from siding.record.ledger.step import Step
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.unapplied import unapplied
 from siding.record.place.project import Project
@@ -134,7 +135,7 @@ class WorkCache(TaskCache):
     def _read(self, task: Task, ledger: Ledger) -> dict[str, Any]:
         found = unapplied(ledger)
         last = found.last
-        ask = None if last is None else step_entry(self.project, task.id, task.name, last)
+        ask = None if last is None else self._needs(task, ledger, last)
         asked = {} if ask is None else ask._asdict()
         return {
             "closed_at": task.closed_at or "",
@@ -146,10 +147,29 @@ class WorkCache(TaskCache):
             "ask": {name: value for name, value in asked.items() if name not in _OF_PROJECT},
         }
 
+    def _needs(self, task: Task, ledger: Ledger, last: Step) -> InboxEntry | None:
+        """Return what the last step needs a person for. A conflict to which an undo or a redo went
+        is one again."""
+        found = step_entry(self.project, task.id, task.name, last)
+        at: Step | None = last
+        while found is None and at is not None and (gone := _gone_to(at)).isdecimal():
+            at = ledger.find(int(gone))
+            if at is not None and at.merged is not None and at.merged.conflicts:
+                found = step_entry(self.project, task.id, task.name, at)
+        return found
+
     def _ask(self, task_id: TaskId, name: str, said: Mapping[str, Any]) -> InboxEntry:
         fields = {each: text(said.get(each)) for each in InboxEntry._fields}
         kept = {each: getattr(self._of_project, each) for each in _OF_PROJECT}
         return InboxEntry(**{**fields, **kept, "task_id": task_id, "task_name": name})
+
+
+def _gone_to(step: Step) -> str:
+    """Return the step whose state a step went back to; "" if it did not, or that is not known."""
+    back = step.as_rollback
+    if back is None or not step.goes_back:
+        return ""
+    return step.on if step.took_all_parts else back.target_step or ""
 
 
 _NOTHING = dict.fromkeys(("title", "detail", "since", "command", "page"), "")

@@ -25,10 +25,6 @@ class Hints(NamedTuple):
     paths: frozenset[Path] = frozenset()
     everything: bool = False
 
-    @property
-    def are_none(self) -> bool:
-        return not self.paths and not self.everything
-
 
 class Watch(Protocol):
     """Follows directories. It is used by one thread."""

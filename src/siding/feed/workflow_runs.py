@@ -6,7 +6,6 @@ The state of a run may have a thousand agents in it, so it is read again only wh
 from collections.abc import Iterable, Mapping
 
 from siding.asking.views import moment_iso
-from siding.feed.board import TaskRow
 from siding.feed.moments import moment_of
 from siding.feed.workflow_facts import DAY_S, AgentFacts, WorkflowFacts
 from siding.ground.errors import SidingError
@@ -185,30 +184,6 @@ def live_runs(project: Project, task: str = "") -> list[RunSummary]:
     found = [summary_of(state) for state in states if state is not None and not state.is_over]
     chosen = [each for each in found if task in ("", each.task)]
     return sorted(chosen, key=lambda each: each.started_at)
-
-
-def stopped_runs(project: Project, tasks: Iterable[TaskRow]) -> list[tuple[RunSummary, TaskRow]]:
-    """Return the runs that failed or were interrupted, and that nobody has gone on from.
-
-    Only the newest run of a workflow in one of these tasks counts.
-    """
-    rows = {row.id: row for row in tasks}
-    newest: dict[tuple[str, str], tuple[str, RunFolder]] = {}
-    for folder in run_folders(project).all():
-        try:
-            record = folder.record()
-        except SidingError:
-            continue
-        key = (record.task, record.name)
-        known = newest.get(key)
-        if record.task in rows and (known is None or known[0] < record.created_at):
-            newest[key] = (record.created_at, folder)
-    found = []
-    for (task, _name), (_at, folder) in newest.items():
-        state = folder.known_state()
-        if state is not None and state.status in (RunStatus.FAILED, RunStatus.INTERRUPTED):
-            found.append((summary_of(state), rows[task]))
-    return found
 
 
 def _stands(folder: RunFolder, summary: RunSummary) -> bool:

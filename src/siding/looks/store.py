@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from siding.ground.files.durable import make_dirs
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.directory_lock import locked
 from siding.ground.storage.documents import read_document_or_none, write_document
 from siding.ground.storage.fields import mapping, mappings, text, whole
 from siding.ground.storage.layout import TaskLayout
-from siding.ground.storage.locks import FileLock
 from siding.looks.hunks import File
 from siding.looks.marks import Mark
 from siding.record.snapshots.store import remove_tree
@@ -58,14 +57,10 @@ class Looks:
     @contextmanager
     def changing(cls, layout: TaskLayout) -> "Iterator[Looks]":
         """Yield them under their lock, and write them after the block. Raises LockBusy."""
-        make_dirs(layout.looks_dir)
-        lock = FileLock(layout.looks_dir / "lock").acquire(timeout_s=_WAIT_S)
-        try:
+        with locked(layout.looks_dir, _WAIT_S):
             found = cls.read(layout)
             yield found
             found._write()
-        finally:
-            lock.release()
 
     def objects_of(self, look: Look) -> Path | None:
         return self.root / look.objects if look.objects else None

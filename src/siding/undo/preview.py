@@ -11,7 +11,7 @@ from siding.record.place.task_workspace import require_workspace
 from siding.record.restoring.refusal import Reason, Refusal
 from siding.record.restoring.survey import Destination, Survey, previewed
 from siding.record.tasks.task import Task
-from siding.undo.undo import choose, recent_position, request_for
+from siding.undo.undo import choose, named_act, recent_position, request_for
 
 
 class Coming(NamedTuple):
@@ -34,7 +34,7 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         )
         return
     task = project.tasks.load(task_id)
-    _steps, found = recent_position(task, project.ledger(task.id), word)
+    steps, found = recent_position(task, project.ledger(task.id), word)
     act = _next(found, word, task)
     if act.step is None:
         yield Coming(what="the task is closed again", step=None, survey=None)
@@ -46,7 +46,8 @@ def coming(project: Project, named: str, word: str) -> Iterator[Coming]:
         yield Coming(what=f"step {act.step.id} is {verb} {branch}", step=act.step.id, survey=None)
         return
     with _restoration(project, task, act, word) as planned:
-        yield Coming(what=f"step {act.step.id} is {word}ne", step=act.step.id, survey=planned)
+        step, bracket, title = named_act(steps, act.step).partition(" (")
+        yield Coming(what=f"{step} is {word}ne{bracket}{title}", step=act.step.id, survey=planned)
 
 
 def _next(found: Position, word: str, task: Task) -> PastAct:

@@ -46,6 +46,7 @@ __all__ = [
     "UndoRequest",
     "Undone",
     "choose",
+    "named_act",
     "recent_position",
     "redo",
     "trashes_of",
@@ -201,15 +202,15 @@ class ReverseAct(RestoreAct[Undone]):
         return Going(destination, request, detail, even_incomplete=True)
 
     def restored(self, work: Work, restored: Restored) -> Undone:
-        named = f"step {self._step.id}"
-        if not self._step.as_rollback:
-            named = _named_act(self._steps, self._step)
+        named = named_act(self._steps, self._step)
         done = f"undid {named}" if self._word == "undo" else f"did {named} again"
         return Undone(task=work.task, what=done, settled=work.settled, restored=restored)
 
 
-def _named_act(steps: Sequence[Step], act: Step) -> str:
+def named_act(steps: Sequence[Step], act: Step) -> str:
     """Name an act by its step; a turn, which may have several, by that with its prompts."""
+    if act.as_rollback:
+        return f"step {act.id}"
     of_turn = [each for each in steps if act.turn and _turn_of(each) == _turn_of(act)]
     for each in of_turn:
         turn = each.as_checkpoint

@@ -20,17 +20,20 @@ from siding.bisect.states import Range, states_of
 CHECK = "grep -qx good state"
 
 
-@pytest.fixture
-def desk() -> Desk:
+def six_steps(sandbox: Sandbox) -> None:
     """A task of six steps; the fourth breaks it, the fifth changes nothing."""
-    desk = Desk.at(prepared(Desk))
+    desk = Desk(sandbox)
     for number in range(1, 7):
         if number != 5:
             state = "bad" if number >= 4 else "good"
             desk.shell(f"echo {state} >state; echo {number} >>n; echo x >{number}.pyc")
         else:
             desk.shell("true")
-    return desk
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk.at(prepared(six_steps))
 
 
 class Said:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from integration.comments.agents import two_agents, until_reads
 from integration.undo.desk import Desk
 from prepared import prepared
 
@@ -86,6 +87,19 @@ def test_what_is_sent_is_the_prompt_of_the_agent_that_runs(desk: Desk, tmp_path:
     assert prompt.startswith("Review of your change: 2 comments.")
     assert prompt.count(">>> ") == 2
     assert "no agent runs here that could be given it" in note
+
+
+def test_of_several_agents_one_has_to_be_named(desk: Desk, tmp_path: Path) -> None:
+    with two_agents(desk, tmp_path):
+        said(desk, "add", "a.txt:10", "one")
+        told = said(desk, "send", status=2)[1]
+        assert "several agents of task 'work' can be given them: first (claude)" in told
+        assert "second (codex)" in told
+        assert "siding comments send --to first" in told
+        assert listed(desk)["c1"]["state"] == "draft"
+        assert "1 comment sent to second" in said(desk, "send", "--to", "second")[1]
+        until_reads(desk, "second", b"Requested change: one")
+        assert desk.read("first") == b""
 
 
 def test_done_twice_and_opened_again(desk: Desk) -> None:

@@ -259,10 +259,21 @@ def test_what_is_said_ends_no_sequence_early(title: str, text: str) -> None:
     plain = [" ".join(filter(str.isprintable, each)) for each in (title, text)]
     call = Call(plain[0], plain[1], {})
     for way in ("osc9", "osc777"):
-        found = sequence(way, call)
+        found = sequence(way, call, {})
         assert found.count(b"\x07") == 1
         assert found.count(b"\x1b") == 1
-    assert sequence("osc777", call).count(b";") == 3
+    assert sequence("osc777", call, {}).count(b";") == 3
+
+
+def test_a_multiplexer_passes_on_what_is_wrapped_and_the_bell() -> None:
+    call = Call("a;b", "c", {})
+    for env, said in (
+        ({"TMUX": "x"}, b"\x1bPtmux;\x1b\x1b]777;notify;a,b;c\x07\x1b\\"),
+        ({"STY": "x"}, b"\x1bP\x1b]777;notify;a,b;c\x07\x1b\\"),
+        ({}, b"\x1b]777;notify;a,b;c\x07"),
+    ):
+        assert sequence("osc777", call, env) == said
+        assert sequence("bell", call, env) == b"\x07"
 
 
 def test_on_a_mac_texts_are_arguments_too() -> None:

@@ -9,7 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from prepared import prepared
 from sandbox import SIDING, Sandbox
+from siding.effect.ask import pending_of
+from siding.effect.count import Asked, count
+from siding.effect.effect import Effect
+from siding.record.place.project import Project, require_project
+from siding.record.place.wiring import open_app
+from siding.record.tasks.registry import Workspace
 
 from ..broker.inside import until
 from ..broker.test_judged_agents import CLAUDE, call
@@ -21,32 +28,67 @@ rules:
 """
 
 
-class Bench:
+def task_with_ignored_files(sandbox: Sandbox) -> None:
     """A task with files that git ignores, and a policy that asks about every command."""
+    programs = sandbox.directory / "programs"
+    programs.mkdir()
+    (programs / "claude").write_text(CLAUDE)
+    (programs / "claude").chmod(0o755)
+    (sandbox.repo / ".gitignore").write_text("build/\n*.log\n")
+    sandbox.git("add", "-A")
+    sandbox.git("commit", "-qm", "ignore")
+    sandbox.siding("task", "start", "effect")
+    (sandbox.repo / ".siding").mkdir(exist_ok=True)
+    (sandbox.repo / ".siding" / "policy.yaml").write_text(POLICY)
+    root = sandbox.workspace()
+    for number in range(30):
+        path = root / "build" / f"d{number % 3}" / f"{number}.o"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{number}\n")
 
-    def __init__(self, sandbox: Sandbox, files: int = 30) -> None:
-        self.sandbox = sandbox
+
+class Bench:
+    """The task of `task_with_ignored_files`, whose agent asks, or in which this process counts."""
+
+    def __init__(self) -> None:
+        self.sandbox = sandbox = prepared(task_with_ignored_files)
         programs = sandbox.directory / "programs"
-        programs.mkdir()
-        (programs / "claude").write_text(CLAUDE)
-        (programs / "claude").chmod(0o755)
         sandbox.env["PATH"] = os.pathsep.join([str(programs), sandbox.env["PATH"]])
-        (sandbox.repo / ".gitignore").write_text("build/\n*.log\n")
-        sandbox.git("add", "-A")
-        sandbox.git("commit", "-qm", "ignore")
-        sandbox.siding("task", "start", "effect")
-        (sandbox.repo / ".siding").mkdir(exist_ok=True)
-        (sandbox.repo / ".siding" / "policy.yaml").write_text(POLICY)
         self.root = sandbox.workspace()
-        for number in range(files):
-            path = self.root / "build" / f"d{number % 3}" / f"{number}.o"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{number}\n")
+
+    def project(self) -> Project:
+        return require_project(open_app(env=self.sandbox.env, cwd=self.sandbox.repo))
+
+    def workspace(self, project: Project) -> Workspace:
+        (found,) = project.registry.entered().values()
+        return found
+
+    def question(self, about: str = "Which?") -> str:
+        """Ask something that nobody answers; return its session."""
+        self.sandbox.siding("decide", about, "a", "b", "--no-wait", cwd=self.root)
+        (decision,) = self.sandbox.json("decide", "list", "--json")
+        session: str = decision["session_id"]
+        return session
+
+    def counted(self, command: str) -> Effect:
+        """Count the effect of a command in this process, as the process of a question does."""
+        project, session = self.project(), self.question(command)
+        asked = Asked(session, command, self.root)
+        found = count(project, asked, self.workspace(project), pending_of(project, asked))
+        assert found is not None
+        self.sandbox.siding("decide", "answer", session, "-c", "1=a")
+        return found
 
     @contextmanager
     def asking(self, command: str, **more: Any) -> Iterator["Question"]:
         """Have the agent ask whether it may run a command; refuse it after the block."""
-        calls = [call("Bash", {"command": command}, tool_use_id="c1", **more)]
+        with self.asking_for("Bash", {"command": command}, **more) as question:
+            yield question
+
+    @contextmanager
+    def asking_for(self, tool: str, given: object, **more: Any) -> Iterator["Question"]:
+        """Have the agent ask whether it may use a tool; it is killed after the block."""
+        calls = [call(tool, given, tool_use_id="c1", **more)]
         run = subprocess.Popen(
             [*SIDING, "run", "--ask", "wait", "--", "claude"],
             cwd=self.sandbox.repo,
@@ -62,13 +104,6 @@ class Bench:
         finally:
             run.kill()
             run.communicate()
-
-    def effect(self, command: str) -> dict[str, Any]:
-        """Ask, wait for the effect, refuse; return it."""
-        with self.asking(command) as question:
-            found = question.known()
-            question.answer("refuse")
-        return found
 
     @property
     def trials(self) -> Path:

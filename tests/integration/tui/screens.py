@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from threading import Event
 from typing import Self
 
@@ -47,12 +47,16 @@ class FoldSource:
 
 
 class Hand:
-    """A person at the terminal. `pressed` counts the keys."""
+    """A person at the terminal.
+
+    `pressed` counts the keys, and `counts` those of each act that was done `within`.
+    """
 
     def __init__(self, app: SidingApp, home: HomePlace, pilot: Pilot[int]) -> None:
         self.app, self.home = app, home
         self._pilot = pilot
         self.pressed = 0
+        self.counts: dict[str, list[int]] = {}
 
     @classmethod
     @asynccontextmanager
@@ -72,19 +76,28 @@ class Hand:
             await self._pilot.press(key)
             self.pressed += 1
 
-    async def type(self, text: str) -> None:
-        """Type a text; its letters are not counted as keys of the act."""
+    @contextmanager
+    def within(self, act: str) -> Iterator[None]:
+        """Count the keys of an act from here to the end of the block."""
+        before = self.pressed
+        yield
+        self.counts.setdefault(act, []).append(self.pressed - before)
+
+    async def type(self, text: str, *, ends: bool = False) -> None:
+        """Type a text; its letters, and the enter that ends it, are not counted as keys."""
         for letter in text:
             await self._pilot.press("space" if letter == " " else letter)
+        if ends:
+            await self._pilot.press("enter")
 
     def shown(self) -> str:
         return "\n".join(screen_text(self.app))
 
-    async def sees(self, text: str) -> None:
-        """Wait until the screen has a text."""
-        await self.until(lambda: text in self.shown(), text)
+    async def sees(self, *texts: str) -> None:
+        """Wait until the screen has all of these texts."""
+        await self.until(lambda: all(text in self.shown() for text in texts), " and ".join(texts))
 
-    async def until(self, holds: Callable[[], bool], what: str = "") -> None:
+    async def until(self, holds: Callable[[], object], what: str = "") -> None:
         """Wait until something holds."""
         end = time.monotonic() + _WAIT_S
         while not holds():
@@ -93,7 +106,9 @@ class Hand:
             await self._pilot.pause()
 
     def row(self, name: str) -> Row:
-        return next(each for each in self.app.feed.rows if each.name == name)
+        """Return the row of a task; of several with one name, the one that is not done."""
+        named = [each for each in self.app.feed.rows if each.name == name]
+        return next((each for each in named if each.state is not State.DONE), named[0])
 
     async def is_in(self, name: str, state: State) -> None:
         """Wait until the row of a task has a state."""
@@ -104,6 +119,9 @@ class Hand:
         await self.until(holds, f"{name} {state}")
 
     async def stands_on(self, name: str) -> None:
-        """Put the cursor on a row, as its slot would."""
-        self.home._go(self.row(name).key, "")
-        await self._pilot.pause()
+        """Put the cursor on a row, by its number."""
+        key = self.row(name).key
+        number = self.home.home.slots.number_of(key)
+        assert number, f"{name} has no number:\n{self.shown()}"
+        await self.press(str(number))
+        assert self.home.home.cursor == key

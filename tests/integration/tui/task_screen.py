@@ -10,10 +10,11 @@ from textual.pilot import Pilot
 from siding.faces.tui.app import SidingApp
 from siding.faces.tui.places.task.place import TaskPlace
 from siding.feed.addresses import Address
+from unit.faces.tui.apps import screen_text
 
 from ..undo.desk import Desk
 
-_LONGEST_S = 15.0
+_LONGEST_S = 60.0
 
 
 class TaskScreen:
@@ -38,6 +39,8 @@ class TaskScreen:
             await self.until(lambda: self.place._opened is not None)
             yield self
             await app.workers.wait_for_complete()
+        # A thread of the screen may go on with an act that its person has left, and writes.
+        await asyncio.wait_for(asyncio.to_thread(app._acts.shutdown), _LONGEST_S)
 
     @property
     def app(self) -> SidingApp:
@@ -45,8 +48,7 @@ class TaskScreen:
 
     def rows(self) -> list[str]:
         """Return the rows of the whole screen as text."""
-        strips = self.app.screen._compositor.render_strips()
-        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+        return screen_text(self.app)
 
     def text(self) -> str:
         return "\n".join(self.rows())
@@ -80,6 +82,14 @@ class TaskScreen:
         await self.app.workers.wait_for_complete()
         await self._pilot.pause()
         return self.text()
+
+    async def does(self, key: str, shows: str, said: str) -> None:
+        """Press the key of an act, see what it would do, do it, and see what was done."""
+        await self.press(key)
+        await self.sees(shows, "enter do it")
+        await self.press("enter")
+        await self.sees(said)
+        await self.done()
 
     async def type(self, text: str) -> None:
         """Put a text into the field, and take it."""

@@ -22,7 +22,7 @@ from unit.faces.tui.apps import GivenSource
 from unit.faces.tui.cards.decisions import Clock
 from unit.faces.tui.cards.hands import JudgedPane, RandomHand
 
-KEYS = 2_000 if left_to_prove.ALL else 800
+KEYS = 2_000 if left_to_prove.ALL else 400
 
 
 class StaysHome(HomePlace):

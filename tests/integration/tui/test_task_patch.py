@@ -1,11 +1,13 @@
 """The tab of the patch, with a real repository below it: comments, marks, folds, since when."""
 
 import asyncio
+from pathlib import Path
 
 from siding.comments.comments import listed
 from siding.faces.tui.places.task.changes import From, Since
 from siding.syncing.sync import SyncRequest, sync
 
+from ..comments.agents import two_agents, until_reads
 from ..undo.desk import Desk
 from .task_screen import TaskScreen
 
@@ -98,7 +100,7 @@ def test_comments_are_sent_as_one_prompt_once_they_are_agreed_to(
             await screen.type("why")
             await screen.sees("you, draft")
             await screen.press("S")
-            await screen.sees("send 1 comment")
+            await screen.sees("no agent lives here that can be given 1 comment: copy the prompt")
             await screen.press("escape")
             assert said(desk)[0][4] == "draft"
             await screen.press("S", "enter")
@@ -106,6 +108,31 @@ def test_comments_are_sent_as_one_prompt_once_they_are_agreed_to(
             assert said(desk)[0][4] == "sent"
 
     asyncio.run(work())
+
+
+def test_one_of_several_agents_is_chosen(desk: Desk, screen: TaskScreen, tmp_path: Path) -> None:
+    desk.write("hello.txt", "hello\nmore\n")
+
+    async def work() -> None:
+        async with screen.shown():
+            await screen.sees("2 + more")
+            for says, moves in (("why", ("j",)), ("and this", ())):
+                await screen.press("/")
+                await screen.type("more")
+                await screen.press("escape", "c")
+                await screen.type(says)
+                await screen.sees(f"│ {says}", "you, draft")
+                await screen.press("S")
+                await screen.sees("first  claude, r1: now, typed", "second  codex, r2: now, typed")
+                await screen.press(*moves, "enter")
+                name = "second" if moves else "first"
+                await screen.sees(f"sent 1 comment to {name}")
+                until_reads(desk, name, f"Requested change: {says}".encode())
+            assert b"and this" not in desk.read("second")
+            assert {each[4] for each in said(desk)} == {"sent"}
+
+    with two_agents(desk, tmp_path):
+        asyncio.run(work())
 
 
 def test_a_mark_holds_until_its_text_changes(desk: Desk, screen: TaskScreen) -> None:

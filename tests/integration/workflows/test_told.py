@@ -22,6 +22,7 @@ from siding.workflows.state import AgentState, RunState, RunStatus
 
 OK = {"*": "did <prompt>"}
 BAD = "raise ValueError('not good')"
+DEAD = {"*": [{"kind": "dead", "reason": "api-error", "detail": "x", "retryable": False}]}
 
 
 def entries(work: AtWork) -> list[tuple[str, str, str]]:
@@ -55,7 +56,7 @@ def test_a_resume_is_named_only_where_it_helps(work: AtWork) -> None:
     for script, agents, said in (
         ("name = args['name']\nreturn await agent(name)", OK, "nothing is recorded that a resume"),
         (f"await agent('a')\n{BAD}", OK, "resumed as it is, it fails again"),
-        (f"await agent('a')\n{BAD}", {"*": [{"kind": "dead"}]}, "goes on from its record"),
+        (f"await agent('a')\n{BAD}", DEAD, "goes on from its record"),
     ):
         prepared = work.prepare(script)
         work.carry_out(prepared, agents)

@@ -1,5 +1,7 @@
 """Lines between viewers and the hub."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,13 +15,12 @@ from unit.feed.folds import feed, row
 def test_lines_come_whole_however_they_are_cut(
     records: list[dict[str, str]], data: st.DataObject
 ) -> None:
-    left = b"".join(map(line_of, records))
+    whole = b"".join(map(line_of, records))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))
     cut = Cut(1000)
     found: list[dict[str, str]] = []
-    while left:
-        length = data.draw(st.integers(1, len(left)))
-        found += cut.feed(left[:length])
-        left = left[length:]
+    for begin, end in pairwise([0, *cuts, len(whole)]):
+        found += cut.feed(whole[begin:end])
     assert found == records
 
 

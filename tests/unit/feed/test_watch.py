@@ -44,7 +44,7 @@ def test_what_happens_in_a_directory_is_told(tried: tuple[Watch, Take], tmp_path
     found, take = tried
     (tmp_path / "old").write_text("1")
     assert found.follow({tmp_path}) == {tmp_path}
-    assert take().are_none
+    assert take() == Hints()
     acts: list[tuple[str, Callable[[], object]]] = [
         ("new", lambda: (tmp_path / "new").write_text("1")),
         ("old", lambda: _append(tmp_path / "old")),
@@ -56,7 +56,7 @@ def test_what_happens_in_a_directory_is_told(tried: tuple[Watch, Take], tmp_path
     for name, act in acts:
         act()
         assert tmp_path / name in take().paths
-        assert take().are_none
+        assert take() == Hints()
 
 
 def test_a_directory_is_followed_once_it_is_there(
@@ -107,7 +107,7 @@ def test_what_is_followed_no_more_is_not_told(tried: tuple[Watch, Take], tmp_pat
     assert take().paths == {two / "b"}
     found.follow(set())
     (one / "c").write_text("1")
-    assert take().are_none
+    assert take() == Hints()
 
 
 def test_too_many_events_mean_everything(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from siding.agents.claude import past as claude_past
 from siding.agents.claude.queue import typed_in
+from siding.agents.edits import replaces, replaces_several, writes
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
 from siding.agents.hooks import (
     PERSON_S,
@@ -85,6 +86,7 @@ def _message(given: Mapping[str, Any]) -> tuple[Touch, ...]:
     return ((Effect.STEERS, to),) if ":" in to or "@" in to or "/" in to else ()
 
 
+_REPLACES = replaces("file_path", "old_string", "new_string", ("replace_all",))
 TOOLS = ToolTable(
     shell="Bash",
     touching={
@@ -114,6 +116,11 @@ TOOLS = ToolTable(
         "PowerShell": does(Effect.SCRIPTS, "command"),
     },
     harmless=_HARMLESS,
+    editing={
+        "Write": writes("file_path", "content"),
+        "Edit": _REPLACES,
+        "MultiEdit": replaces_several("edits", "file_path", _REPLACES),
+    },
 )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.codex import past as codex_past
+from siding.agents.edits import PatchText, patches
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words
 from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report, Takes
 from siding.agents.tool_words import NotUnderstood, ToolTable, patched, read, typed
@@ -43,6 +44,7 @@ TOOLS = ToolTable(
             *(f"{group}{name}" for group in ("", "collaboration") for name in _HELPERS.split()),
         ]
     ),
+    editing={"apply_patch": patches("command")},
 )
 
 
@@ -139,7 +141,7 @@ def _as_patch(said: Report) -> Report:
         use = TOOLS.use("apply_patch", {"command": found["patch"]})
     except NotUnderstood:
         return said
-    return said._replace(command="", uses=use)
+    return said._replace(command="", uses=use, edits=(PatchText(found["patch"]),))
 
 
 def _hooks(reach: Reach) -> dict[str, tuple[str, str, int]]:

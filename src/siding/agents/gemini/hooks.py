@@ -19,6 +19,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from siding.agents.edits import replaces, writes
 from siding.agents.hook_words import Hooked, Words, merged
 from siding.agents.hooks import PERSON_S, Adapter, Answer, Injection, Moment, Reach, Report
 from siding.agents.settings import without_comments
@@ -51,6 +52,10 @@ TOOLS = ToolTable(
     acting={"save_memory": lambda _given: ((Effect.WRITES, "~/.gemini/GEMINI.md"),)},
     harmless=frozenset(_HARMLESS.split()),
     own="mcp_siding_",
+    editing={
+        "write_file": writes("file_path", "content"),
+        "replace": replaces("file_path", "old_string", "new_string", ("allow_multiple",)),
+    },
 )
 
 

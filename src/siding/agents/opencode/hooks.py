@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from siding.agents.edits import patches, replaces, replaces_several, writes
 from siding.agents.hooks import PERSON_S, Adapter, Injection, Moment, Reach, Report
 from siding.agents.plain_words import Plain
 from siding.agents.settings import without_comments
@@ -31,6 +32,7 @@ _HARMLESS = """
     codesearch glob invalid list list_mcp_resource_templates list_mcp_resources lsp plan_enter
     plan_exit question read_mcp_resource skill task todoread todowrite websearch
 """
+_REPLACES = replaces("filePath", "oldString", "newString", ("replaceAll",))
 TOOLS = ToolTable(
     shell="bash",
     touching={
@@ -46,6 +48,13 @@ TOOLS = ToolTable(
     optional=frozenset({"grep"}),
     harmless=frozenset(_HARMLESS.split()),
     own="siding_",
+    editing={
+        "write": writes("filePath", "content"),
+        "edit": _REPLACES,
+        "multiedit": replaces_several("edits", "filePath", _REPLACES),
+        "patch": patches("patchText"),
+        "apply_patch": patches("patchText"),
+    },
 )
 
 
@@ -84,7 +93,8 @@ class Opencode(Plain):
             if tool == TOOLS.shell:
                 return said._replace(command=command_of(given))
             uses = TOOLS.use(tool, given)
-            return said._replace(uses=uses) if uses is not None else None
+            edits = TOOLS.edits(tool, given)
+            return said._replace(uses=uses, edits=edits) if uses is not None else None
         except NotUnderstood as why:
             return said._replace(unread=f"{tool}: {why}")
 

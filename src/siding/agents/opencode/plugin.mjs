@@ -9,7 +9,8 @@ import net from "node:net"
 const SOCKET = process.env.SIDING_SOCKET ?? ""
 const WANTED = new Set((process.env.SIDING_OPENCODE ?? "").split(","))
 const CHANGES = new Set(["bash", "edit", "write", "patch", "apply_patch", "multiedit"])
-const LONGEST_TEXT = 16384 // characters of an input's field: a request has a limit
+const LONGEST_TEXT = 16384 // characters of a field of a large input: a request has a limit
+const LONGEST_WHOLE = 262144 // characters of an input that is handed over whole
 const PATIENCE_MS = 300_000 // a step of a large workspace takes a while
 // Who waited so long waited for a person. The answer is no if the run ends before they give one.
 const UNJUDGED =
@@ -58,6 +59,10 @@ function saidIn(output) {
 function asGiven(text) {
   const inner = text.slice(1, -1)
   return text === `"${inner}"` && process.argv.includes(inner) ? inner : text
+}
+
+function whole(args) {
+  return JSON.stringify(args).length > LONGEST_WHOLE ? short(args) : args
 }
 
 // Return the input of a tool without whole files. A command and a patch stay whole.
@@ -148,7 +153,7 @@ export const Siding = async ({ client, directory }) => {
 
     "tool.execute.before": async ({ tool, sessionID, callID: call }, { args }) => {
       if (!WANTED.has("judges")) return
-      const does = { tool, given: short(args ?? null), cwd: args?.workdir || directory }
+      const does = { tool, given: whole(args ?? null), cwd: args?.workdir || directory }
       let verdict
       try {
         verdict = await report({ moment: "tool", session: await root(sessionID), call, ...does })

@@ -7,8 +7,8 @@ certificate with which a dashboard is served to devices is found, or made and re
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
@@ -30,9 +30,9 @@ from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import make_dirs, move_aside, remove_file, replace_bytes
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.directory_lock import locked
 from siding.ground.storage.documents import DamagedFile, read_document_or_none, write_document
 from siding.ground.storage.journals import Journal
-from siding.ground.storage.locks import FileLock
 from siding.record.place.wiring import App
 
 _LOCK_TIMEOUT_S = 10.0
@@ -133,12 +133,9 @@ class DeviceStore:
         """Return the newest entries of the journal, oldest first."""
         return [each.record for each in self._journal.tail(count) if each.record is not None]
 
-    @contextmanager
-    def changing(self) -> Iterator[None]:
+    def changing(self) -> AbstractContextManager[None]:
         """Hold the lock of the devices."""
-        make_dirs(self.directory)
-        with FileLock(self.directory / "lock").acquire(timeout_s=_LOCK_TIMEOUT_S):
-            yield
+        return locked(self.directory, _LOCK_TIMEOUT_S)
 
     def _path(self, device_id: str) -> Path:
         if not is_device_id(device_id):

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from siding.comments.comment import Placed
     from siding.record.place.project import Project
 
-_WAYS = {  # how comments reach an agent
-    "typed": "now, typed into its terminal",
-    "at-end": "as its next prompt, when its turn ends",
-    "with-prompt": "with its next prompt",
-}
 _MOST_COPIED = 74_000  # bytes: xterm takes 100,000 characters of base64 in one sequence
 
 
@@ -163,7 +158,9 @@ Say that comments are done; an agent that was sent them does so, too. --open tak
 
 def _send_options(parser: ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="default: all drafts")
-    parser.add_argument("--to", metavar="RUN", help="the run (default: the only agent that lives)")
+    parser.add_argument(
+        "--to", metavar="RUN", help="the run, where several agents live (default: the only one)"
+    )
     parser.add_argument(
         "-n", "--dry-run", action="store_true", help="only say how they would reach which run"
     )
@@ -189,12 +186,12 @@ def _send(arguments: Namespace, context: Context) -> int:
     elif sent.run is not None:
         name = inert(sent.run.name or sent.run.id)
         if arguments.dry_run:
-            screen.note(f"{what} would reach {name} {_WAYS[sent.way.value]}")
+            screen.note(f"{what} would reach {name} {sent.way.words}")
         elif sent.way.value == "typed":
             screen.note(f"{what} sent to {name} · siding attach {name}", "green")
         else:
             waits = "waits" if len(sent.comments) == 1 else "wait"
-            screen.note(f"{what} {waits} for {name}: it gets them {_WAYS[sent.way.value]}", "green")
+            screen.note(f"{what} {waits} for {name}: it gets them {sent.way.words}", "green")
     elif arguments.dry_run:
         screen.note(f"no agent here can be given {what}: the prompt would be printed, and copied")
     else:

@@ -42,7 +42,7 @@ def _effect(arguments: Namespace, context: Context) -> int:
     effect = _present(context, project, decision)
     if effect is None:
         raise NotFound(
-            f"decision {decision.session_id} has no effect: it is about no command",
+            f"decision {decision.session_id} has no effect: it asks about no command and no file",
             hint="`siding inbox` shows what waits",
         )
     patch = patch_of(effect)
@@ -58,10 +58,12 @@ def _effect(arguments: Namespace, context: Context) -> int:
 
 EFFECT = Verb(
     """\
-Show what the command that a decision is about would change, with the patch.
+Show what the command or tool that a decision is about would change, with the patch.
 
-The command ran in a copy of the workspace, in a sandbox without network. If the workspace has
-changed since, it is tried again. The workspace itself is not touched.
+A command ran in a copy of the workspace, in a sandbox without network. If the workspace has
+changed since, it is tried again. What a tool
+that edits files would change is worked out from what it was given. The workspace itself is not
+touched.
 """,
     _effect_options,
     _effect,
@@ -83,13 +85,14 @@ def _present(context: Context, project: Project, decision: DecisionView) -> Effe
         return found
     is_pending = found.state is EffectState.PENDING
     is_old = found.state is EffectState.STALE or found.why == CUT_OFF
+    is_old = is_old or found.state is EffectState.NOT_KNOWN  # its files may have changed
     workspace = workspace_of(project, decision.task_id)
     if not (is_pending or is_old) or not found.again or workspace is None:
         return found
     refuse_inside_step(
         project, "what a command would do is shown to a person", hint="look in another terminal"
     )
-    asked = Asked(decision.session_id, found.command, Path(found.cwd))
+    asked = Asked(decision.session_id, found.command, Path(found.cwd), found.edits, found.is_edit)
     pending = pending_of(project, asked)
     context.app.tell("trying the command in a copy of the workspace")
     try:
@@ -104,10 +107,9 @@ def _count_options(parser: ArgumentParser) -> None:
 
 
 def _count(arguments: Namespace, context: Context) -> int:
-    """Try a command that comes on standard input, until that ends."""
+    """Try a command, or follow edits, that come on standard input, until that ends."""
     import json
     import select
-    from pathlib import Path
 
     from siding.effect.ask import pending_of
     from siding.effect.count import Asked, count, workspace_of
@@ -122,7 +124,7 @@ def _count(arguments: Namespace, context: Context) -> int:
     if workspace is None:
         return 1
     os.nice(_NICE)
-    asked = Asked(arguments.session, told["line"], Path(told["cwd"]))
+    asked = Asked.from_record(arguments.session, told)
     poller = select.poll()
     poller.register(0, select.POLLIN)
     try:
@@ -133,4 +135,4 @@ def _count(arguments: Namespace, context: Context) -> int:
     return 0
 
 
-COUNT = Verb("""Try a command that a person is asked about.""", _count_options, _count)
+COUNT = Verb("""Find out what a person is asked about would change.""", _count_options, _count)

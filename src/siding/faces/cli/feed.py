@@ -35,6 +35,8 @@ _TITLES = {  # by `Section`
 _NARROWEST = 24  # columns for what an entry says; with less, its command gets a line of its own
 _SINCE = 8  # columns of `just now`, `59m ago`
 _GAP = "  "
+_EFFECT_FILES, _EFFECT_LINES = 3, 8  # that are shown of an effect, and of its patch
+_LONGEST_PATCH = 16 << 10  # characters that JSON has of it
 STATES = {"there": "", "gone": "gone", "another": "another repository is there now"}
 
 
@@ -83,9 +85,15 @@ def _reader(arguments: Namespace, context: Context) -> InboxReader:
 
 
 def _ask_record(app: App, ask: Ask) -> dict[str, Any]:
-    """Return what waits as JSON, with what the command that it is about would change."""
+    """Return what waits as JSON, with what would be changed by what it asks about."""
     effect = _effect_of(app, ask.entry)
-    return {**ask.as_record(), "effect": None if effect is None else effect.as_record()}
+    if effect is None:
+        return {**ask.as_record(), "effect": None}
+    from siding.effect.store import patch_of
+
+    patch = patch_of(effect) if effect.is_edit else ""
+    text = patch if len(patch) <= _LONGEST_PATCH else ""  # its file has it
+    return {**ask.as_record(), "effect": {**effect.as_record(), "text": text}}
 
 
 def _effect_of(app: App, entry: InboxEntry) -> Effect | None:
@@ -116,13 +124,19 @@ def _print_inbox(context: Context, entries: tuple[InboxEntry, ...]) -> None:
 
 
 def _print_effects(context: Context, entries: tuple[InboxEntry, ...]) -> None:
-    """Print what the commands that are asked about would change, a line each."""
+    """Print what would be changed by what is asked about; of a tool that edits, with its patch."""
     for each in entries:
         effect = _effect_of(context.app, each)
         if effect is not None:
             old = " (stale)" if effect.state == "stale" else ""
             said = f"effect of {each.session_id}{old}: {effect.summary}"
             context.screen.print(f"  {inert(said)}")
+            if effect.is_edit:
+                from siding.effect.store import shown_lines
+
+                _first, *lines = shown_lines(effect, files=_EFFECT_FILES, patch=_EFFECT_LINES)
+                for line in lines:
+                    context.screen.print(f"  {inert(line)}")
 
 
 def _watch_inbox(reader: InboxReader, context: Context, inbox: Inbox) -> None:

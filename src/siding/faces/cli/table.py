@@ -7,6 +7,7 @@ from typing import Any
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("running.run", "run a command in the task's workspace and record it"),
     "agent": ("assistant.work", "work on a task with Siding's own agent"),
+    "chat": ("chat.talk", "talk with an agent that goes on without this terminal"),
     "status": ("record.status", "where you are: task, workspace, last step"),
     "today": ("feed:TODAY", "what waits, runs, broke, is ready, in every project"),
     "switch": ("tasks.switch:SWITCH", "choose the task that this terminal is about"),
@@ -205,7 +206,18 @@ GROUPS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
 EVERY_DAY = ("run", "status", "log", "show", "diff", "undo", "retry", "apply", "switch", "cd")
 SECTIONS: dict[str, tuple[str, ...]] = {
     "tasks": ("task", "worktree", "fork", "sync", "pr", "phase", "open", "path"),
-    "runs": ("runs", "output", "attach", "send", "stop", "agent", "session", "usage", "checkpoint"),
+    "runs": (
+        "runs",
+        "output",
+        "attach",
+        "send",
+        "stop",
+        "agent",
+        "chat",
+        "session",
+        "usage",
+        "checkpoint",
+    ),
     "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
     "questions": ("today", "inbox", "decide", "comments", "viewed", "devices"),
@@ -227,6 +239,14 @@ FOR_PROGRAMS = ("mcp", "note", "turns", "init")  # what agents and hooks call, o
 # verb -> verbs below it. One is meant where its name is the first word behind the verb; any other
 # word is an argument of the verb itself, and so is each one behind `--`.
 BELOW: dict[str, dict[str, tuple[str, str]]] = {
+    "chat": {
+        "list": ("chat.talk:LIST", "the conversations of a task"),
+        "show": ("chat.talk:SHOW", "one from its beginning, and with --follow as it goes on"),
+        "send": ("chat.talk:SEND", "give its agent a prompt: the next turn"),
+        "steer": ("chat.talk:STEER", "give it a prompt into the turn that runs"),
+        "stop": ("chat.talk:STOP", "end the turn, and drop what waits"),
+        "end": ("chat.talk:END", "end the agent; a prompt brings it back"),
+    },
     "agent": {
         "doctor": (
             "assistant.setup:DOCTOR",

@@ -82,7 +82,11 @@ def plan_undo(project: Project, task_id: TaskId, wish: ActRequest) -> ActPlan:
         title = f"{wish.act.capitalize()}: {found.what}"
         if found.survey is None:
             return planned(wish.act, title, found.what, [])._replace(target=found.what)
-        return survey_plan(wish.act, title, found.what, found.survey, wish._replace(force=True))
+        plan = survey_plan(wish.act, title, found.what, found.survey, wish._replace(force=True))
+        if plan.nothing:  # it is done all the same: only then comes what is before it
+            same = f"no file changes; the next {wish.act} is about what came before it"
+            return plan._replace(nothing=False, sentence=same)
+        return plan
 
 
 def do_rollback(project: Project, task_id: TaskId, wish: ActRequest) -> ActDone:

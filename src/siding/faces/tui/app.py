@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from textual.app import App as TextualApp
@@ -20,7 +21,9 @@ from textual.screen import Screen
 from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
-from siding.faces.tui.first import First, Found, installed, is_first, remember
+from siding.faces.tui.first import First
+from siding.faces.tui.foot import status_of, waiting_in
+from siding.faces.tui.found import Found, is_first, remember
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -28,14 +31,17 @@ from siding.faces.tui.palette import Chooser, Entry, Value, everything, keys_of
 from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.faces.tui.slots import Slots
 from siding.faces.tui.table import place_for
 from siding.faces.tui.watching import Source, Watching
-from siding.feed.addresses import Address, parsed
-from siding.feed.model import AskKind, Feed, Row, State
+from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
+from siding.feed.model import AskKind, Feed, Row
+from siding.feed.slots import kept_slots
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
+from siding.running.installed_agents import installed
 
 T = TypeVar("T")
 _NOTHING = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=0)
@@ -55,9 +61,11 @@ class Options(NamedTuple):
     keys: Mapping[str, Sequence[str]] = {}  # by `PLACE.ACT`, or ACT for all places
     look: Look = Look()
     typed: str = ""  # before the screen took keys
+    modes: Sequence[Any] | None = None  # of the terminal, by `tcgetattr`, as a shell had it
     owns_collector: bool = False  # whether it may collect garbage by its own rule
     has_eyes: Callable[[bool | None], None] | None = None  # is told whether a person looks
     greets: bool = False  # whether the first start is shown, if it was not yet
+    at: Address | None = None  # what is shown over the first place
 
 
 _USUAL = Options()
@@ -85,11 +93,12 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self.siding = siding._replace(tell=self._tell, warn=self._warn, choose=None)
         self.feed = _NOTHING
         self.look = options.look
-        self.typed = options.typed
+        self.typed, self.modes = options.typed, options.modes
         self.failure: Exception | None = None  # a bug that ended the screen
         self.last_frame: tuple[int, list[str]] | None = None
         self._has_eyes = options.has_eyes
         self._greets = options.greets
+        self._at = options.at
         self.eyes = Eyes.UNKNOWN
         self._key_settings = options.keys
         self._source = source
@@ -120,6 +129,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                 loop.add_signal_handler(number, self._end, 128 + number)
             except (ValueError, RuntimeError):  # not in the main thread, as in tests
                 break
+        if self._at is not None:
+            self.call_after_refresh(self.open_address, self._at)
         if self._greets and is_first(self.siding):
             self.call_after_refresh(self._greet)
         if self._collector is not None:
@@ -132,8 +143,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _greet(self) -> None:
         """Show the first start; what is answered is done, and that it was shown is kept."""
         hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
-        agents = installed(self.siding.env)
-        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks, look=self.look)
+        agents = installed(self.siding.env, self.siding.cwd)
+        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks)
 
         def left(turns_guard_on: bool | None) -> None:
             remember(self.siding)
@@ -143,7 +154,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                     then=lambda _done: self.say("agents run guarded from now on: siding guard"),
                 )
 
-        self.push_screen(First(found), left)
+        self.push_screen(First(found, self.look), left)
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""
@@ -193,6 +204,11 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """The place on top, below overlays."""
         return next((each for each in reversed(self.screen_stack) if isinstance(each, Place)), None)
 
+    @cached_property
+    def slots(self) -> Slots:
+        """The numbers of the rows, in all places the same."""
+        return Slots(kept_slots(self.siding.home))
+
     def _take(self, feed: Feed) -> None:
         self.feed = feed
         self._is_feed_there = True
@@ -224,6 +240,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         """Say what the place on top shows: no notice is given of what a person looks at."""
         self._shown = frozenset(addresses)
         self._tell_eyes()
+        self._refresh_status()  # a place that was opened just now has none
 
     def _tell_eyes(self) -> None:
         if self._has_eyes is not None:
@@ -273,7 +290,26 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         if top is not None and top.is_at(wanted):
             top.go_to(wanted)
             return
+        first = self.screen_stack[0]
+        if isinstance(first, Place) and first.is_at(wanted):  # there is one Home
+            self.act_go_home()
+            first.go_to(wanted)
+            return
         self.push_screen(place_for(wanted))
+
+    def go_on_to(self, address: Address | str) -> None:
+        """Show what an address names in place of the place on top: `back` does not come here.
+
+        The first place of all stays.
+        """
+        wanted = parsed(address) if isinstance(address, str) else address
+        top, many = self.place, len(self.screen_stack)
+        if wanted.place in ("", WORKFLOWS, ASKS):  # what home shows
+            self.act_go_home()
+        elif many > 1 and top is not None and top is self.screen and not top.is_at(wanted):
+            self.switch_screen(place_for(wanted))
+            return
+        self.open_address(wanted)
 
     def back(self) -> None:
         """Leave the place for the one below it; at home, leave the program."""
@@ -433,31 +469,6 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _pause(self) -> None:
         assert self._collector is not None
         self._collector.pause(time.monotonic() - self._key_at)
-
-
-def waiting_in(feed: Feed) -> int:
-    """Return how many rows wait, and how many asks that are of none."""
-    return len(feed.in_state(State.WAITS)) + sum(not ask.row for ask in feed.asks)
-
-
-def status_of(feed: Feed, is_there: bool) -> list[str]:
-    """Return what the line at the foot says about everything."""
-    if not is_there and not feed.rows:
-        return ["reading"]
-    counts = {state: len(feed.in_state(state)) for state in State}
-    counts[State.WAITS] = waiting_in(feed)
-    shown = [
-        f"{counts[state]} {word}"
-        for state, word in (
-            (State.WAITS, "wait"),
-            (State.BROKE, "broke"),
-            (State.READY, "ready"),
-            (State.RUNS, "run"),
-        )
-        if counts[state]
-    ]
-    problems = [f"{len(feed.problems)} cannot be read"] if feed.problems else []
-    return [", ".join(shown) or "all quiet", *problems]
 
 
 def lines_of(screen: Screen[Any]) -> list[str]:

@@ -77,6 +77,7 @@ class SidingDriver(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._file = sys.__stdout__  # what is shown; stderr may be a file
         self._typed = str(getattr(app, "typed", ""))  # before the screen took keys
+        self._modes = getattr(app, "modes", None)
         self._wake: tuple[int, int] | None = None  # a pipe that ends the thread of keys
 
     def _get_terminal_size(self) -> tuple[int, int]:
@@ -90,6 +91,10 @@ class SidingDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         self._wake = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
+        if self._modes is not None:
+            # What is put back when the screen is left or put away. Textual has kept those of the
+            # start, without echo and lines: a shell or git that reads from them waits for ever.
+            self.attrs_before = list(self._modes)
         if self._writer_thread is not None and self._file is not None:
             before, self._writer_thread = self._writer_thread, _Writer(self._file)
             before.stop()

@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from siding.faces.tui.keys import Key, fitting
 from siding.faces.tui.ports import Severity
+from siding.feed.model import Feed, State
 
 _GAP = "  "
 _PLAIN, _DIM, _BOLD = Style(), Style(dim=True), Style(bold=True)
@@ -144,3 +145,28 @@ def wrapped(text: str, columns: int) -> list[str]:
         lines += pieces[:-1]
         line = pieces[-1] if pieces else ""
     return [*lines, line]
+
+
+def waiting_in(feed: Feed) -> int:
+    """Return how many rows wait, and how many asks that are of none."""
+    return len(feed.in_state(State.WAITS)) + sum(not ask.row for ask in feed.asks)
+
+
+def status_of(feed: Feed, is_there: bool) -> list[str]:
+    """Return what the line at the foot says about everything."""
+    if not is_there and not feed.rows:
+        return ["reading"]
+    counts = {state: len(feed.in_state(state)) for state in State}
+    counts[State.WAITS] = waiting_in(feed)
+    shown = [
+        f"{counts[state]} {word}"
+        for state, word in (
+            (State.WAITS, "wait"),
+            (State.BROKE, "broke"),
+            (State.READY, "ready"),
+            (State.RUNS, "run"),
+        )
+        if counts[state]
+    ]
+    problems = [f"{len(feed.problems)} cannot be read"] if feed.problems else []
+    return [", ".join(shown) or "all quiet", *problems]

@@ -9,7 +9,6 @@ import os
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from siding.ground.errors import SidingError
 from siding.record.place.project import require_project
 from siding.record.place.wiring import App
 from siding.running.attach import Left, Watched, attach, control_key, watch
@@ -23,12 +22,6 @@ class Suspends(Protocol):
 
     def suspend(self) -> AbstractContextManager[None]:
         """Put the screen away, and bring it back at the end of the block."""
-
-
-class CannotHandOver(SidingError):
-    """The terminal cannot be given away here."""
-
-    code = "cannot_hand_over"
 
 
 def handed_over(screen: Suspends, app: App, project: str, task: str, run: str) -> str:

@@ -5,6 +5,7 @@ from typing import Literal, Protocol, TypeVar
 
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.rows.styles import Look
+from siding.faces.tui.slots import Slots
 from siding.feed.addresses import Address
 from siding.feed.model import Feed
 from siding.record.place.wiring import App
@@ -28,8 +29,15 @@ class AppPort(Protocol):
     def look(self) -> Look:
         """Which colours and marks there are."""
 
+    @property
+    def slots(self) -> Slots:
+        """The numbers of the rows, in all places the same."""
+
     def open_address(self, address: Address | str) -> None:
         """Show what an address names. Says so if nothing has this address."""
+
+    def go_on_to(self, address: Address | str) -> None:
+        """Show what an address names in place of the place on top: `back` does not come here."""
 
     def back(self) -> None:
         """Leave the place for the one below it; at home, leave the program."""

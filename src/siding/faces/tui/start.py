@@ -28,6 +28,7 @@ from siding.record.place.terminal_settings import terminal_settings
 from siding.record.place.wiring import App, home_is_hidden, is_in_step
 
 if TYPE_CHECKING:
+    from siding.feed.addresses import Address
     from siding.record.place.terminal_settings import TerminalSettings
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -67,8 +68,11 @@ def is_at_terminal() -> bool:
         return False
 
 
-def opened(app: App, *, plain: bool) -> int | None:
-    """Show the terminal until it is left; None if the day is to be printed instead."""
+def opened(app: App, *, plain: bool, at: "Address | None" = None) -> int | None:
+    """Show the terminal until it is left; None if the day is to be printed instead.
+
+    `at` is what the screen shows first. Plain mode has no places: None, where it would be shown.
+    """
     if home_is_hidden(app):
         return None
     at_terminal = is_at_terminal()
@@ -82,17 +86,17 @@ def opened(app: App, *, plain: bool) -> int | None:
         plain=plain,
         said=settings.open,
     )
-    if way is Way.TODAY:
+    if way is Way.TODAY or (way is Way.PLAIN and at is not None):
         return None
     if way is Way.PLAIN:
         from siding.faces.tui.plain.conversation import Plain
 
         gc.enable()
         return Plain(app, sys.stdin, sys.stdout).run()
-    return _screen(app, settings)
+    return _screen(app, settings, at)
 
 
-def _screen(app: App, settings: "TerminalSettings") -> int:
+def _screen(app: App, settings: "TerminalSettings", at: "Address | None") -> int:
     """Draw the first frame, load the screen and run it; leave the terminal as it was found."""
     from siding.faces.tui.frame import first_frame
 
@@ -104,8 +108,10 @@ def _screen(app: App, settings: "TerminalSettings") -> int:
     try:
         _keys_at_once()
         columns, lines = os.get_terminal_size(1)
-        os.write(1, (_ENTER + first_frame(app, columns, lines)).encode("utf-8", "replace"))
-        return _run(app, settings)
+        # The kept frame is of Home.
+        drawn = first_frame(app, columns, lines) if at is None else f"siding: {at}"[:columns]
+        os.write(1, (_ENTER + drawn).encode("utf-8", "replace"))
+        return _run(app, settings, before, at)
     except (KeyboardInterrupt, SystemExit):
         with suppress(OSError):
             os.write(1, _LEAVE.encode())
@@ -114,7 +120,7 @@ def _screen(app: App, settings: "TerminalSettings") -> int:
         _put_back(before)
 
 
-def _run(app: App, settings: "TerminalSettings") -> int:
+def _run(app: App, settings: "TerminalSettings", modes: list[Any], at: "Address | None") -> int:
     palette, typed = palette_of(app.env, "", settings.theme), b""
     asks = palette != NONE and settings.theme == "auto"
     asked_at = ask_background(1) if asks else 0.0
@@ -124,7 +130,8 @@ def _run(app: App, settings: "TerminalSettings") -> int:
         answer = answered(0, asked_at)
         palette = palette_of(app.env, answer.background or background_of(app.env))
         typed = answer.typed
-    return run_screen(app, settings, palette, is_ascii=is_ascii(app.env), typed=typed)
+    ascii_only = is_ascii(app.env)
+    return run_screen(app, settings, palette, is_ascii=ascii_only, typed=typed, modes=modes, at=at)
 
 
 def _leave_at_once(number: int, frame: object) -> None:

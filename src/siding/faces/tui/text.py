@@ -40,6 +40,9 @@ _LEFT_OUT = re.compile(
     f"(?<=[{_PICTURE}\ufe0f])\u200d(?=[{_PICTURE}])|[\ufe00-\ufe0f\U0001f3fb-\U0001f3ff]"
 )
 _ODD = re.compile("[\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\u1160\u3164\uffa0]")  # and printable
+# Characters that are not drawn as they are, as far as a line may have them and is printed so.
+SPELLED = frozenset(map(chr, _HIDDEN - set(b"\t\n\r")))
+LEFT_OUT = frozenset(map(chr, (0x200D, *range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))))
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 )

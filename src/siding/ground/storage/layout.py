@@ -69,6 +69,7 @@ class TaskLayout(_Layout):
     bisect_lock = Below("bisect.lock")
     comments_dir = Below("comments")  # on lines of the task's change, with the texts they were in
     looks_dir = Below("looks")  # what a person has read of the task's change, and when last
+    chats_dir = Below("chats")  # conversations that a host holds, with what waits for their agents
 
     def artifact(self, step: int | str, suffix: str) -> Path:
         """Return ``artifacts/0001.patch`` for step 1 and ``patch`` (or ``.patch``).

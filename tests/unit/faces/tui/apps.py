@@ -3,9 +3,9 @@
 import queue
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from siding.faces.tui.app import SidingApp
@@ -86,7 +86,7 @@ def app_in(home: Path, place: Place | None = None, source: GivenSource | None = 
     return SidingApp(siding, begin=lambda: begin, source=None if source is None else lambda: source)
 
 
-def screen_text(app: SidingApp) -> list[str]:
-    """Return the lines of the whole screen."""
+def screen_text(app: App[Any]) -> list[str]:
+    """Return the lines of the whole screen, without what is blank at their ends."""
     strips = app.screen._compositor.render_strips()
     return ["".join(segment.text for segment in strip).rstrip() for strip in strips]

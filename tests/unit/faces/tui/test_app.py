@@ -8,6 +8,7 @@ from textual.events import AppBlur
 from siding.faces.tui.app import Options, SidingApp
 from siding.faces.tui.places.home.place import HomePlace
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.feed.addresses import parsed
 from siding.feed.model import Change, State
 from siding.ground.errors import UsageError
 from siding.record.place.wiring import open_app
@@ -92,3 +93,28 @@ def test_without_unicode_every_character_is_ascii_and_no_column_moves(tmp_path: 
         text = asyncio.run(at(columns))
         assert "gr??e ????" in text
         assert text.isascii(), sorted(set(text) - set(map(chr, range(128))))
+
+
+def test_what_is_of_no_task_is_shown_by_the_one_home_that_there_is(tmp_path: Path) -> None:
+    async def go() -> None:
+        siding, source = open_app(env={"SIDING_HOME": str(tmp_path)}, cwd=tmp_path), GivenSource()
+        at = parsed("siding://q")
+        app = SidingApp(siding, source=lambda: source, options=Options(at=at))
+        async with app.run_test(size=(60, 12)) as pilot:
+            other = row("b")._replace(project="q", address="siding://q/b")
+            source.given.put(feed(row("a"), other))
+            while not app.feed.rows:
+                await asyncio.sleep(0.01)
+            await pilot.pause()
+            (home,) = (each for each in app.screen_stack if isinstance(each, HomePlace))
+            assert home.home.cursor == "b"
+            app.push_screen(SomePlace())
+            await pilot.pause()
+            app.open_address("siding://p")
+            await pilot.pause()
+            assert app.screen is home
+            assert home.home.cursor == "a"
+            app.open_address("siding://none")
+            assert "nothing that is listed" in home.foot.said
+
+    asyncio.run(go())

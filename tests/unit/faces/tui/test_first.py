@@ -9,10 +9,12 @@ import pytest
 from textual.screen import Screen
 
 from siding.faces.tui.app import Options, SidingApp
-from siding.faces.tui.first import First, Found, installed, lines_of
+from siding.faces.tui.first import First, lines_of
+from siding.faces.tui.found import Found
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.guard.guard import Guard, guard
 from siding.record.place.wiring import App, open_app
+from siding.running.installed_agents import installed
 from unit.faces.tui.apps import SomePlace, screen_text
 
 
@@ -58,16 +60,19 @@ def test_it_says_what_was_found_at_every_width(tmp_path: Path) -> None:
     for name in ("claude", "opencode"):
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)
-    assert installed({"PATH": str(tmp_path)}) == ("claude", "opencode")
-    found = Found(agents=("claude",), guard=Guard.UNASKED, hooks=1, look=Look(Palette.LIGHT))
-    assert [line.partition(":")[0] for line in lines_of(found)[1:5]] == [
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path / "nobody")}
+    assert installed(env, tmp_path) == ("claude (never started here)", "opencode")
+    assert installed({**env, "PATH": ""}, tmp_path) == ()
+    found = Found(agents=("claude",), guard=Guard.UNASKED, hooks=1)
+    look = Look(Palette.LIGHT)
+    assert [line.partition(":")[0] for line in lines_of(found, look)[1:5]] == [
         "Colours",
         "Agents found",
         "Guard",
         "Hooks",
     ]
     answered = found._replace(guard=Guard.OFF, hooks=0, agents=())
-    assert lines_of(answered)[-1] == "Any other key goes on and changes nothing."
+    assert lines_of(answered, look)[-1] == "Any other key goes on and changes nothing."
     siding = open_app(env={"SIDING_HOME": str(tmp_path / "home")}, cwd=tmp_path)
 
     async def go() -> None:

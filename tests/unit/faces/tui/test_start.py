@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from siding.faces.tui.frame import first_frame, keep_frame
-from siding.faces.tui.outer import Eyes, Outer, linked
+from siding.faces.tui.outer import Eyes, Outer
 from siding.faces.tui.start import Way, way_of
 from siding.faces.tui.theme import (
     answer_in,
@@ -137,13 +137,14 @@ def test_the_last_frame_is_shown_to_a_terminal_as_wide_and_is_only_text(tmp_path
 
 def test_what_is_said_to_the_terminal_beside_the_screen() -> None:
     bare, tmux, screen = Outer({}), Outer({"TMUX": "x"}), Outer({"STY": "x"})
-    assert bare.notice("a;b\x1b", "c\x07") == "\x1b]9;a;b: c\x07\x1b]777;notify;a,b;c\x07\x07"
-    assert tmux.notice("a", "b").startswith("\x1bPtmux;\x1b\x1b]9;a: b\x07")
-    assert tmux.notice("a", "b").endswith("\x1b\\\x07"), "the bell is never wrapped"
+    plain = bare.copied("hi")
+    assert plain == "\x1b]52;c;aGk=\x07"
+    assert tmux.copied("hi") == f"{plain}\x1bPtmux;\x1b{plain}\x1b\\"
+    long = bare.copied("h" * 300) or ""
+    assert screen.copied("h" * 300) == f"\x1bP{long[:250]}\x1b\\\x1bP{long[250:]}\x1b\\"
     assert screen.copied("hi") == "\x1bP\x1b]52;c;aGk=\x07\x1b\\"
     assert bare.copied("x" * 100_001) is None
     assert bare.title(3) == "\x1b]2;(3) siding\x07"
-    assert linked("text", "http://a\x1b\\") == "\x1b]8;;http://a\\\x1b\\text\x1b]8;;\x1b\\"
     assert [each.focused for each in (Eyes.UNKNOWN, Eyes.HERE, Eyes.AWAY)] == [None, True, False]
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 KINDS = {"single": "choose one", "multiple": "choose several", "text": "write an answer"}
 
+_EFFECT_FILES, _EFFECT_LINES = 20, 40  # that are shown of an effect, and of its patch
+
 
 def _list_options(parser: ArgumentParser) -> None:
     parser.add_argument("-a", "--all", action="store_true", help="answered and cancelled ones too")
@@ -205,15 +207,15 @@ def print_head(screen: Screen, decision: DecisionView) -> None:
 
 def print_effect_of(screen: Screen, project: Project, decision: DecisionView) -> None:
     """Print what the command that a decision is about would change, if it is about one."""
-    from siding.effect.effect import EffectState, lines_of
-    from siding.effect.store import effect_of
+    from siding.effect.effect import EffectState
+    from siding.effect.store import effect_of, shown_lines
     from siding.faces.cli.telling.effects import print_effect
 
     effect = effect_of(project, decision.session_id)
     if effect is None:
         return
     screen.print()
-    print_effect(screen, lines_of(effect))
+    print_effect(screen, shown_lines(effect, files=_EFFECT_FILES, patch=_EFFECT_LINES))
     more = {
         EffectState.PENDING: "waits for it, and has the patch",
         EffectState.STALE: "tries it again, and has the patch",

@@ -17,6 +17,7 @@ _SCHEME = "siding://"
 
 if TYPE_CHECKING:
     from siding.feed.board import TaskRow
+    from siding.feed.destination import Destination
     from siding.record.place.project import Project
 
 
@@ -74,6 +75,9 @@ def _switch_line(row: TaskRow) -> str:
 def _open_options(parser: ArgumentParser) -> None:
     add_task_word(parser, f"{TASK_WORD}, or an address as siding://PROJECT/TASK/STEP")
     parser.add_argument("--with", dest="editor", metavar="COMMAND", help="the editor to use")
+    parser.add_argument(
+        "--browser", action="store_true", help="of an address: its page, also at a terminal"
+    )
 
 
 def _open(arguments: Namespace, context: Context) -> int:
@@ -85,7 +89,11 @@ def _open(arguments: Namespace, context: Context) -> int:
             raise UsageError(
                 "an address is no directory to edit in", hint="name the task: siding open TASK"
             )
-        return _go_to(arguments.task, context)
+        return _go_to(arguments, context)
+    if arguments.browser:
+        raise UsageError(
+            "--browser is for an address as siding://PROJECT/TASK", hint="`siding ui` for all tasks"
+        )
     place = workspace_path(require_project(context.app), arguments.task)
     command = _command(arguments.editor, context.app.env)
     context.screen.out.flush()
@@ -96,25 +104,41 @@ OPEN = Verb(
     """\
 Open a task's workspace in your editor: --with, $SIDING_EDITOR, $VISUAL or $EDITOR.
 
-Of an address, as screens and `siding status --all` show it, the page is opened in the browser if
-the dashboard of its project runs (`siding ui`). Without one, the command that shows it is printed.
+An address, as screens and `siding status --all` show it, is opened at a terminal in the screen of
+`siding`: the task, with the patch of its step. In a pipe, inside a run, in plain mode and with
+--browser its page is opened in the browser if the dashboard of its project runs (`siding ui`);
+without one, the command that shows it is printed.
 
   siding open                       the workspace of this terminal's task
   siding open parser --with 'code -n'
   siding open siding://shop/parser/3
+  siding open siding://shop/parser/3#src/a.py:2       the second hunk of a file
 """,
     _open_options,
     _open,
 )
 
 
-def _go_to(text: str, context: Context) -> int:
-    """Open the page of an address, or print the command that shows what it names."""
-    from siding.faces.cli.screen.screen import inert
+def _go_to(arguments: Namespace, context: Context) -> int:
+    """Open an address: in the terminal, else its page, else print the command that shows it."""
     from siding.feed.destination import destination
+
+    found = destination(context.app, arguments.task)
+    if not arguments.browser and os.isatty(0) and os.isatty(1):
+        from siding.faces.cli.table import TERMINAL, load
+
+        status = load(TERMINAL).opened_at(vars(arguments), found.address)
+        if status is not None:
+            assert isinstance(status, int)
+            return status
+    return _open_page(found, context)
+
+
+def _open_page(found: Destination, context: Context) -> int:
+    """Open the page of an address in the browser, or print the command that shows what it names."""
+    from siding.faces.cli.screen.screen import inert
     from siding.record.place.dashboard import page_url
 
-    found = destination(context.app, text)
     context.screen.note(inert(str(found.address)))
     shown = page_url(found.project, found.address.page)
     # A browser that is started now shows a ticket behind the `#`, in the place of the hunk.

@@ -19,14 +19,14 @@ from siding.undo.retry import RetryRequest, plan_retry, send_again
 def start_task(app: App, directory: Path, line: str) -> str:
     """Run a command line in a new task of the repository in a directory; say what runs."""
     argv = words_of(line)
-    return _said(start_run(app, directory, ["--new", *_terminal(argv)], argv))
+    return what_runs(start_run(app, directory, ["--new", *_terminal(argv)], argv))
 
 
 def next_run(project: Project, task_id: str, line: str) -> str:
     """Run a command line in a task; say what runs."""
     argv = words_of(line)
     options = ["-t", task_id, *_terminal(argv)]
-    return _said(start_run(project.app, project.paths.root, options, argv))
+    return what_runs(start_run(project.app, project.paths.root, options, argv))
 
 
 def retry_in_background(project: Project, task_id: str) -> str:
@@ -37,7 +37,7 @@ def retry_in_background(project: Project, task_id: str) -> str:
         waits = "" if is_told else "; it has not begun on it yet"
         return f"sent to {planned.sends_to}: {planned.prompt}{waits}"
     options = ["-t", task_id, *_terminal(planned.run.argv), planned.step.id]
-    return _said(start_retry(project.app, project.paths.root, options))
+    return what_runs(start_retry(project.app, project.paths.root, options))
 
 
 def words_of(line: str) -> list[str]:
@@ -61,8 +61,8 @@ def _terminal(argv: Sequence[str]) -> list[str]:
     return ["--tty"] if talks(argv) else []
 
 
-def _said(told: str) -> str:
-    """Return the first line that says what runs."""
+def what_runs(told: str) -> str:
+    """Return the first line that says what runs, of what a start in the background has said."""
     lines = [line for line in told.splitlines() if "runs in the background" in line]
     found = lines or told.splitlines()
     return found[0].removeprefix("siding: ") if found else "it runs in the background"

@@ -64,6 +64,16 @@ class ActCard:
         return self._ask
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """What is said of it."""
+        return self._lines
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What can be done."""
+        return self._choices
+
+    @property
     def takes_text(self) -> bool:
         return self._pending is not None and self._pending.guard is Guard.CODE
 

@@ -6,8 +6,8 @@ This reads files, so it is called in a thread.
 from siding.applying.unresolved import merging
 from siding.asking.lookup import get
 from siding.asking.views import InboxEntry
-from siding.effect.effect import EffectState, lines_of
-from siding.effect.store import effect_of_entry
+from siding.effect.effect import EffectState
+from siding.effect.store import effect_of_entry, shown_lines
 from siding.faces.tui.cards.act_card import ActCard, Choice, Guard
 from siding.faces.tui.cards.card import Card, CardAct
 from siding.faces.tui.cards.codes import Codes
@@ -20,10 +20,11 @@ from siding.record.place.project import Project, named_project
 from siding.record.place.wiring import App
 
 _EFFECT_FILES = 6
+_EFFECT_LINES = 12  # of the patch of a tool that edits
 _OPEN = Choice("open it", CardAct.OPEN)
 _DECISIONS = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE)
 _CHOICES = {
-    AskKind.AGENT: (Choice("go to its screen (ctrl+] d comes back)", CardAct.ATTACH), _OPEN),
+    AskKind.AGENT: (Choice("go to its screen (ctrl+] comes back)", CardAct.ATTACH), _OPEN),
     AskKind.CONFLICT: (
         Choice(
             "apply what was resolved",
@@ -65,21 +66,22 @@ _CHOICES = {
 
 
 class ShownEffect(NamedTuple):
-    """What the command would do that is asked about. `is_pending`: it is being found out."""
+    """What would be changed by what is asked about. `is_pending`: it is being found out."""
 
     lines: tuple[str, ...] = ()
     is_pending: bool = False
 
 
 def effect_of_ask(app: App, ask: Ask) -> ShownEffect:
-    """Return what is known of the effect of what is asked; nothing if it is no command."""
+    """Return what is known of the effect of what is asked; nothing if it changes no file."""
     if ask.kind is not AskKind.PERMISSION:
         return ShownEffect()
     found = effect_of_entry(app, ask.entry)
     if found is None:
         return ShownEffect()
     pending = found.state is EffectState.PENDING
-    return ShownEffect(tuple(lines_of(found, most=_EFFECT_FILES)), pending)
+    lines = shown_lines(found, files=_EFFECT_FILES, patch=_EFFECT_LINES)
+    return ShownEffect(tuple(lines), pending)
 
 
 def card_of(app: App, ask: Ask, codes: Codes) -> Card:

@@ -13,12 +13,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from siding.faces.tui.cards.arming import Arming
-from siding.faces.tui.cards.card import Card, Reply, Wanted
+from siding.faces.tui.cards.card import Card, Reply, Wanted, wrapped
 from siding.faces.tui.keys import spoken
 from siding.faces.tui.rows.drawing import Drawing
 from siding.faces.tui.rows.lines import Pieces, fitted
 from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT, Look
-from siding.faces.tui.text import inert
+from siding.faces.tui.text import cells, inert
 from siding.feed.model import Ask
 
 CHORD = "ctrl+y"
@@ -185,7 +185,10 @@ class AnswerPane(Widget, can_focus=False):
             (f"{bar * 2} ", "dim"),
             (end, look),
         ]
-        return [title, *self.card.rows(max(8, width))]
+        rows = [title]
+        if sum(cells(text) for text, _style in title) > width:  # no key is cut off
+            rows = [title[:-2], *wrapped(end, max(8, width), look)]
+        return [*rows, *self.card.rows(max(8, width))]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         del container, viewport

@@ -2,18 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from siding.applying.pull_request import PreparedPullRequest
 from siding.asking.views import DecisionView, ItemView
+from siding.comments.comment import Placed
+from siding.comments.comments import Way
 from siding.faces.plans.plan import ActPlan
+from siding.faces.tui.found import Found
 from siding.faces.tui.text import inert
 from siding.feed.model import Ask, Feed, Row, State
 from siding.feed.state import ordered
 from siding.ground.errors import counted
+from siding.guard.guard import Guard
 from siding.record.place.project import Project
 from siding.record.recording.difference import difference
 from siding.record.recording.logged import Search, logged
 
 _FIRST = (State.WAITS, State.BROKE, State.READY, State.RUNS)
 _PATHS = 20  # of a group in a plan
+_WORD = 80  # characters of a word that is said again
+WAYS = {
+    Way.TYPED: "typed into its terminal",
+    Way.AT_END: "it gets them when its turn ends",
+    Way.WITH_PROMPT: "it gets them with its next prompt",
+    Way.BY_YOU: "they are yours to give",
+}
 _WORDS = {State.WAITS: "wait", State.BROKE: "broke", State.READY: "ready", State.RUNS: "run"}
 _ALL_WORDS = {**_WORDS, State.RESTS: "rest", State.DONE: "done"}
 
@@ -125,6 +137,59 @@ def chosen_of(item: ItemView, typed: str) -> str | list[str] | None:
     if item.kind == "single":
         return values[0] if len(numbers) == 1 else None
     return values if item.least <= len(values) <= item.most else None
+
+
+def asks_for(item: ItemView) -> str:
+    """Return how an item is answered."""
+    if item.kind == "text":
+        return "your answer, one line"
+    many = "a number" if item.kind == "single" else "one number or several"
+    return f"{many}; b leaves it, cancel takes the question back"
+
+
+def no_choice(word: str) -> str:
+    """Return what is said to a word that means nothing here."""
+    if not word:
+        return "nothing was typed; h is help"
+    return f"there is no choice {inert(word)[:_WORD]!r} here; h is help"
+
+
+def comment_line(placed: Placed) -> str:
+    """Return a comment as one line."""
+    comment = placed.comment
+    lines = f"{comment.first}-{comment.last}" if comment.last > comment.first else comment.first
+    state = "stale" if placed.is_stale else comment.state
+    return inert(f"comment {comment.id}: {state}: {comment.path}:{lines}: {comment.said}")
+
+
+def pull_request_lines(found: PreparedPullRequest) -> list[str]:
+    """Return what a pull request would push."""
+    lines = [
+        f"plan: push {counted(found.new_commits, 'commit')} of {found.branch} to {found.remote}",
+        f"for: {found.base}",
+    ]
+    lines += [f"note: {found.note}"] if found.note else []
+    lines += [f"left out: {each.sha[:10]} {each.subject}" for each in found.gone_back]
+    lines += [f"run later by other programs: {each.path}" for each in found.traps]
+    lines += [f"title: {found.title}"]
+    lines += [f"text: {line}" for line in found.body.split("\n") if line.strip()]
+    return [inert(line) for line in lines]
+
+
+def first_lines(found: Found) -> list[str]:
+    """Return what a first start says; `first` says it again."""
+    lines = [f"first start: {found.agents_line}"]
+    if found.guard is Guard.UNASKED:
+        lines.append(
+            "guard: agents can run in a sandbox, with their commands judged before they run; "
+            "type guard to turn that on"
+        )
+    else:
+        lines.append(f"guard: {found.guard}; type guard to change that")
+    if found.hooks:
+        lines.append("hooks: a repository brings some; they run only once you allow them")
+    lines.append("first says this again")
+    return lines
 
 
 def asks_of(feed: Feed, row: Row) -> list[Ask]:

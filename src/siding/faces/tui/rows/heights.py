@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from siding.ground.namedtuples import NamedTuple
 
 CHUNK = 256
+# Of all chunks that were never measured, so that a hundred million lines need no room of their own.
+_ESTIMATES = array("I", [1]) * CHUNK
 
 
 class Found(NamedTuple):
@@ -78,7 +80,8 @@ class Heights:
             count -= added
         while count > 0:
             added = min(CHUNK, count)
-            self._chunks.append(array("I", [estimate]) * added)
+            is_usual = estimate == 1 and added == CHUNK
+            self._chunks.append(_ESTIMATES if is_usual else array("I", [estimate]) * added)
             self._sums.append(estimate * added)
             self._exact.append(0)
             count -= added
@@ -114,6 +117,8 @@ class Heights:
         chunk, place = self._place(item)
         before = self._chunks[chunk][place]
         if before != height:
+            if self._chunks[chunk] is _ESTIMATES:
+                self._chunks[chunk] = _ESTIMATES[:]
             self._chunks[chunk][place] = height
             self._sums[chunk] += height - before
             self._drop(chunk)
@@ -169,6 +174,11 @@ class Heights:
     def are_exact(self) -> bool:
         """Tell whether all heights were measured."""
         return 0 not in self._exact
+
+    @property
+    def measured_items(self) -> int:
+        """About how many heights were measured."""
+        return self._exact.count(1) * CHUNK
 
     def measured(self, chunk: int, heights: Sequence[int]) -> None:
         """Keep the exact heights of a chunk."""

@@ -1,11 +1,10 @@
-"""`ListView`: a list of rows with columns and sections, which do not move under the cursor."""
+"""`ListView`: a list of rows with columns, under the titles of their sections."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.lines import Pieces, fitted
-from siding.faces.tui.rows.order import Order, Pending
 from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT, Look
 from siding.ground.namedtuples import NamedTuple
 
@@ -51,11 +50,7 @@ def widths(columns: Sequence[Column], total: int) -> list[int]:
 
 
 class ListView(Rows):
-    """Entries by key, under the titles of their sections.
-
-    `show` takes entries in the order that is wanted. With the cursor on a row they keep their
-    places, and `pending` counts what `sort` would move.
-    """
+    """Entries by key, in the order in which they are given; the cursor stays on its key."""
 
     def __init__(
         self,
@@ -66,36 +61,20 @@ class ListView(Rows):
     ) -> None:
         super().__init__(look=look, **words)
         self.columns = tuple(columns)
-        self.chosen: set[str] = set()  # the keys of the rows that are marked for an act
-        self._order = Order()
         self._entries: dict[str, Entry] = {}
         self._lines: list[Entry | str] = []  # entries, and titles of sections
-        self._sections: dict[str, str] = {}  # of each key, the section that it is shown in
 
-    def show(self, entries: Sequence[Entry], *, hold: bool = True) -> None:
-        """Show these entries. Without `hold` their order is taken at once."""
+    def show(self, entries: Sequence[Entry]) -> None:
+        """Show these entries. A cursor whose row is gone goes to the one that took its place."""
         entries_by_key = {each.key: each for each in entries}
         assert len(entries_by_key) == len(entries), "a key is there twice"
-        cursor = self.key if hold else None
-        self._order.want(list(entries_by_key), cursor=cursor)
         changed = {
             key for key, each in entries_by_key.items() if self._entries.get(key, each) != each
         }
         self._entries = entries_by_key
-        self.chosen &= set(entries_by_key)
-        self._arrange(keep_sections=cursor is not None and cursor in entries_by_key)
+        self._arrange()
         for key in changed:
             self._drawing.drop(key)
-
-    def sort(self) -> None:
-        """Take the order that is wanted; the cursor stays on its row."""
-        self._order.sort()
-        self._arrange(keep_sections=False)
-
-    @property
-    def pending(self) -> Pending:
-        """What `sort` would move."""
-        return self._order.pending
 
     @property
     def key(self) -> str | None:
@@ -106,19 +85,7 @@ class ListView(Rows):
     @property
     def keys(self) -> list[str]:
         """The keys of all rows, as they are shown."""
-        return list(self._order.shown)
-
-    @property
-    def chosen_keys(self) -> list[str]:
-        """The keys that are marked, and those of the range; else that of the cursor."""
-        inside = set(self.chosen_range)
-        ranged = {
-            each.key
-            for at, each in enumerate(self._lines)
-            if isinstance(each, Entry) and at in inside
-        }
-        wanted = self.chosen | ranged if self.chosen and self._mark >= 0 else self.chosen or ranged
-        return [key for key in self._order.shown if key in wanted]
+        return list(self._entries)
 
     def stand_on_key(self, key: str) -> bool:
         """Put the cursor on a row; False if it is not there."""
@@ -128,35 +95,16 @@ class ListView(Rows):
                 return True
         return False
 
-    def choose(self, keys: Sequence[str] | None = None) -> None:
-        """Mark these rows (those of the range, or the one with the cursor), or take marks off."""
-        wanted = self._ranged() if keys is None else list(keys)
-        all_chosen = all(key in self.chosen for key in wanted)
-        for key in wanted:
-            (self.chosen.discard if all_chosen else self.chosen.add)(key)
-            self._drawing.drop(key)
-        self.end_range()
-
-    def _ranged(self) -> list[str]:
-        found = (self._lines[item] for item in self.chosen_range if item < len(self._lines))
-        return [each.key for each in found if isinstance(each, Entry)]
-
-    def _arrange(self, *, keep_sections: bool) -> None:
+    def _arrange(self) -> None:
         """Put titles between the entries; cursor and range stay on the keys they are on."""
         cursor, mark, top = self.key, self._key_at(self._mark), self._key_at(self._spot.item)
-        sections = {
-            key: self._sections[key] if keep_sections and key in self._sections else each.section
-            for key, each in self._entries.items()
-        }
-        self._sections = sections
         lines: list[Entry | str] = []
         last = ""
-        for key in self._order.shown:
-            section = sections[key]
-            if section != last and section:
-                lines.append(section)
-            last = section
-            lines.append(self._entries[key])
+        for each in self._entries.values():
+            if each.section != last and each.section:
+                lines.append(each.section)
+            last = each.section
+            lines.append(each)
         self._lines = lines
         places = {each.key: at for at, each in enumerate(lines) if isinstance(each, Entry)}
         old_cursor, from_top = self.cursor, self.cursor - self._spot.item
@@ -188,8 +136,7 @@ class ListView(Rows):
         end = self.look.mark("ellipsis")
         if isinstance(found, str):
             return [fitted([(found, "title")], width, end=end)]
-        chosen = self.look.mark("chosen") if found.key in self.chosen else " "
-        pieces: Pieces = [(chosen, "waits")]
+        pieces: Pieces = [(" ", TEXT)]
         sizes = widths(self.columns, width - 1)
         is_first = True
         for column, size, cell in zip(self.columns, sizes, found.cells, strict=True):

@@ -405,15 +405,14 @@ class Scrolled(ScrollView, can_focus=True):
 
     async def _measure_rest(self) -> None:
         """Measure all other items, a slice at a time; begin again when the width changes."""
-        generation, done = -1, 0
-        while self.is_attached and self._cols > 0 and done < _MOST_MEASURED:
+        generation = -1
+        while self.is_attached and self._cols > 0 and self._heights.measured_items < _MOST_MEASURED:
             if generation != self._generation:
                 generation, chunks = self._generation, self._chunks_from_here()
             end = perf_counter() + _SLICE_S
             for chunk in chunks:
                 if chunk < self._heights.chunks:
                     self._measure_chunk(chunk)
-                    done += len(self._heights.items(chunk))
                 if perf_counter() > end:
                     break
             else:

@@ -118,7 +118,6 @@ MARKS: Mapping[str, tuple[str, str]] = {
     "bad": ("✗", "x"),
     "waits": ("!", "!"),
     "unseen": ("•", "o"),
-    "chosen": ("◆", "#"),
     "new-lines": ("▼", "v"),
     "ellipsis": ("…", "~"),
     "dash": ("┄", "-"),

@@ -157,12 +157,11 @@ class Transcript(Rows):
         self._resized(number, final, before, len(shown.lines) - final)
 
     def grown(self, key: str) -> None:
-        """Take in what the output of a part has grown by."""
+        """Take in what the output of a part has grown by; it was looked for before."""
         number = self._by_key[key]
         shown = self._parts[number]
         if shown.output is None:
             return
-        shown.output.look()
         told, now = shown.told, len(shown.output)
         shown.told = now
         last = 1 if told else 0
@@ -185,13 +184,13 @@ class Transcript(Rows):
         self.following = True
         self.replaced(0)
 
-    def part_at(self, item: int) -> str | None:
-        """Return the key of the part that an item belongs to."""
-        return self._parts[self._number(item)].key if 0 <= item < self.count else None
-
     def item_of(self, key: str) -> int:
         """Return the first item of a part; KeyError if it is not there."""
         return self._firsts[self._by_key[key]]
+
+    def lines_of(self, key: str) -> int:
+        """Return how many lines a part has on the screen; KeyError if it is not there."""
+        return self._parts[self._by_key[key]].count
 
     def _resized(self, number: int, at: int, before: int, after: int) -> None:
         """Take in that lines of a part from `at` on were `before` and are `after` now."""
@@ -233,15 +232,6 @@ class Transcript(Rows):
                     self.hidden(first, rest)
                 else:
                     self.changed(first, rest)
-
-    def fold_all(self, is_folded: bool, *, name: str = "") -> None:
-        """Fold or unfold all tools, or those of one name."""
-        keys = [
-            each.key
-            for each in self._parts
-            if isinstance(each.part, Tool) and name in ("", each.part.name)
-        ]
-        self.fold(keys, is_folded)
 
     def reveal(self, item: int) -> None:
         """Unfold the tool that an item belongs to."""

@@ -48,12 +48,13 @@ def one(ask: Ask) -> Page:
 
 
 def _effect(ask: Ask, decision: DecisionView) -> dict[str, Any]:
-    """Return what the command that a decision is about would change, and the patch."""
+    """Return what would be changed by what a decision is about, and the patch."""
     effect = effect_of(ask.project, decision.session_id)
     if effect is None:
-        return {"effect": None}
+        return {"effect": None, "is_edit": False}
     first, *lines = lines_of(effect)
-    return {"effect": first, "effect_lines": lines, "patch": patch_of(effect)}
+    shown = {"effect": first, "effect_lines": lines, "is_edit": effect.is_edit}
+    return {**shown, "patch": patch_of(effect)}
 
 
 def _coloured(source: QuotedSource) -> list[str]:

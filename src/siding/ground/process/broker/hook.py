@@ -18,6 +18,7 @@ import sys
 
 _CLOSED = 2
 _LONGEST_TEXT = 16 << 10  # characters
+_LONGEST_WHOLE = 256 << 10  # characters of a report that is handed over whole
 _TRIES = 3  # a broker that was killed is started again for who comes next
 _LOOK_S = 1.0  # between looks whether the agent is still there
 _UNJUDGED = (
@@ -65,15 +66,16 @@ def _end_closed(why: str) -> None:
 
 
 def _without_contents(payload: object) -> object:
-    """Return the words without whole files, which tools are given or answer with.
+    """Return the words without what a tool answers, and without large files that it is given.
 
-    A request has a limit, and nobody reads them. A command and a patch stay whole.
+    A request has a limit. A command and a patch stay whole, and so does a report that is small.
     """
     if isinstance(payload, dict) and isinstance(payload.get("tool_input"), dict):
         given = payload["tool_input"]
         cut = {name: each if name == "command" else _cut(each) for name, each in given.items()}
-        payload = {**payload, "tool_input": cut}
-        payload.pop("tool_response", None)
+        payload = {name: each for name, each in payload.items() if name != "tool_response"}
+        if len(json.dumps(payload)) > _LONGEST_WHOLE:
+            payload["tool_input"] = cut
     return payload
 
 

@@ -23,7 +23,7 @@ from unit.faces.tui.apps import app_in
 from unit.faces.tui.cards.decisions import Clock, ask, card, options
 from unit.faces.tui.cards.hands import JudgedPane, RandomHand
 
-KEYS = 10_000 if left_to_prove.ALL else 2_500
+KEYS = 10_000 if left_to_prove.ALL else 1_200
 _KINDS = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE)
 
 
@@ -79,4 +79,4 @@ async def typed_at_random(home: Path, seed: int, keys: int) -> Desk:
 def test_no_answer_without_its_own_chord(tmp_path: Path) -> None:
     desk = asyncio.run(typed_at_random(tmp_path, 1, KEYS))
     assert desk.pane.wrong == []
-    assert len(desk.pane.answers) > 10  # else it proves nothing
+    assert len(desk.pane.answers) > KEYS // 400  # else it proves nothing

@@ -6,8 +6,8 @@ import pytest
 
 from siding.faces.tui.places.home.columns import Marks, age, row_pieces, short
 from siding.faces.tui.places.home.sections import Item
-from siding.faces.tui.places.home.slots import Slots
 from siding.faces.tui.places.home.words import counts_pieces, empty_lines
+from siding.faces.tui.slots import Slots
 from siding.faces.tui.text import cells
 from siding.feed.model import AskKind, Row, RowKind, State
 from siding.feed.slots import keep_slots, kept_slots

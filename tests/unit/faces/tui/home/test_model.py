@@ -4,6 +4,7 @@ import random
 
 from siding.faces.tui.places.home.model import HELD_S, HomeList
 from siding.faces.tui.places.home.sections import Heading, items
+from siding.feed.addresses import parsed
 from siding.feed.model import AskKind, Row, RowKind, State
 from unit.faces.tui.cards.decisions import Clock
 from unit.faces.tui.home.feeds import ask, feed, row
@@ -189,3 +190,26 @@ def test_an_ask_of_no_task_has_a_row_to_which_nothing_else_is_done() -> None:
     assert home.chosen() == []
     home.take(feed(row("r")))
     assert keys(home) == ["r"]
+
+
+def test_an_address_is_of_a_row_also_by_what_asks_and_by_what_is_below() -> None:
+    rows = (
+        row("a", State.RUNS)._replace(address="siding://p/a"),
+        row("b", State.WAITS, asks=("q",))._replace(address="siding://p/b"),
+        row("c", State.DONE)._replace(address="siding://q/c"),
+    )
+    asked = ask("q", "b")._replace(address="siding://p/~asks/q")
+    home = HomeList(Clock())
+    home.take(feed(*rows)._replace(asks=(asked,)))
+    for text, key in {
+        "siding://p/a": "a",
+        "siding://p/b": "b",
+        "siding://p/~asks/q": "b",
+        "siding://p": "b",
+        "siding://q": "c",
+        "siding://q/": "c",
+        "siding://p/~workflows": "",
+        "siding://p/none": "",
+        "siding://none": "",
+    }.items():
+        assert home.key_at(parsed(text)) == key, text

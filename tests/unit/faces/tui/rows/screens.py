@@ -8,6 +8,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widget import Widget
 
+from unit.faces.tui.apps import screen_text
+
 Act = Callable[["Screen"], Awaitable[None]]
 
 
@@ -31,8 +33,7 @@ class Screen:
     async def rows(self) -> list[str]:
         """Return the rows on the screen, without what is blank at their ends."""
         await self.pilot.pause()
-        strips = self.pilot.app.screen._compositor.render_strips()
-        return [strip.text.rstrip() for strip in strips]
+        return screen_text(self.pilot.app)
 
     async def resize(self, width: int, height: int) -> None:
         await self.pilot.resize_terminal(width, height)

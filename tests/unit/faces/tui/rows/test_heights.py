@@ -105,3 +105,15 @@ def test_many_appended_are_found_where_they_were_put() -> None:
     for number in range(3 * CHUNK):
         heights.append(1)
         assert heights.find(number) == (number, 0)
+
+
+def test_estimates_that_many_chunks_share_are_not_changed_for_all() -> None:
+    heights = Heights()
+    heights.extend(3 * CHUNK)
+    heights.set(CHUNK + 1, 5)
+    heights.append(7)
+    assert [heights[1], heights[CHUNK + 1], heights[2 * CHUNK + 1]] == [1, 5, 1]
+    assert heights.total == 3 * CHUNK + 4 + 7
+    other = Heights()
+    other.extend(CHUNK)
+    assert list(other) == [1] * CHUNK

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.geometry import Region
 
+from siding.faces.tui.rows.drawing import KEPT_ITEMS
 from siding.faces.tui.rows.list import Column, Entry, ListView, plain, widths
 from siding.faces.tui.rows.output import FileLines, TextLines
 from siding.faces.tui.rows.patch import PatchRow, PatchView
@@ -98,9 +100,11 @@ def test_output_that_grows_in_the_middle() -> None:
         head = " ▾ ● Bash   make"
         assert await screen.rows() == [head, f"{indent}one", f"{indent}tw", " after", *[""] * 6]
         data.extend(b"o\nthree")
+        lines.look()
         view.grown("t")
         shown = [head, *(f"{indent}{each}" for each in ("one", "two", "three")), " after"]
         assert await screen.rows() == [*shown, *[""] * 5]
+        lines.look()
         view.grown("t")
         assert await screen.rows() == [*shown, *[""] * 5]
         view.drop("t")
@@ -276,7 +280,7 @@ def entries(*texts: str) -> Sequence[Entry]:
     return made
 
 
-def test_a_list_keeps_its_rows_under_the_cursor_until_it_is_sorted() -> None:
+def test_the_cursor_of_a_list_stays_on_its_row() -> None:
     view = ListView(COLUMNS)
 
     async def act(screen: Screen) -> None:
@@ -291,46 +295,22 @@ def test_a_list_keeps_its_rows_under_the_cursor_until_it_is_sorted() -> None:
         assert (await screen.rows())[:5] == shown
         assert view.stand_on_key("b")
         view.show(entries("WAITS:c:asks!", "WAITS:a:hook", "WAITS:b:klarna", "RUNS:d:new"))
-        held = [*shown[:2], shown[2].replace("  b", "> b"), *shown[3:]]
-        held[4] = held[4].replace("musl ", "asks!")
-        held.insert(4, "  d   flask   new                    12m")
-        assert (await screen.rows())[:6] == held
-        assert str(view.pending) == "1 moved up"
-        view.sort()
         assert view.keys == ["c", "a", "b", "d"]
         assert view.key == "b"
-        assert (await screen.rows())[3].startswith("> b")
-        assert not str(view.pending)
+        assert (await screen.rows())[:6] == [
+            shown[0],
+            shown[4].replace("musl ", "asks!"),
+            shown[1],
+            shown[2].replace("  b", "> b"),
+            shown[3],
+            "  d   flask   new                    12m",
+        ]
         view.show(entries("WAITS:c:asks!", "RUNS:d:new"))
         assert view.key == "d", "its row is gone: the nearest"
         view.show([])
         assert view.keys == []
-        assert view.chosen_keys == []
+        assert view.cursor == -1
         assert await screen.rows() == [""] * 10
-
-    on_screen(view, act)
-
-
-def test_rows_are_chosen_one_by_one_and_by_a_range() -> None:
-    view = ListView(COLUMNS)
-
-    async def act(screen: Screen) -> None:
-        view.show(entries(*(f"S:{key}:x" for key in "abcde")))
-        view.stand_on_key("b")
-        assert view.chosen_keys == ["b"]
-        view.begin_range()
-        view.move(2)
-        assert view.chosen_keys == ["b", "c", "d"]
-        view.choose()
-        view.stand_on_key("a")
-        assert view.chosen_keys == ["b", "c", "d"]
-        assert [row[1] for row in (await screen.rows())[1:6]] == [" ", "◆", "◆", "◆", " "]
-        view.choose(["c"])
-        assert view.chosen_keys == ["b", "d"]
-        view.show(entries("S:a:x", "S:d:x"))
-        assert view.chosen_keys == ["d"]
-        view.choose(["d"])
-        assert view.chosen_keys == ["a"]
 
     on_screen(view, act)
 
@@ -357,3 +337,20 @@ def test_every_style_is_known_in_every_palette_and_every_mark_in_ascii() -> None
         assert styles["added+hit"] != styles["added"]
     for name in MARKS:
         assert Look(is_ascii=True).mark(name).isascii()
+
+
+def test_what_is_kept_of_many_lines_is_bounded() -> None:
+    data = b"".join(b"line %d\n" % number for number in range(20_000))
+    lines = FileLines(lambda offset, size: data[offset : offset + size])
+    lines.look()
+    view = Transcript()
+
+    async def act(_screen: Screen) -> None:
+        view.put("o", Output(lines))
+        for row in range(0, 20_000, 200):
+            view.go_to_row(row)
+            view.render_lines(Region(0, 0, 40, 10))
+        assert len(view._drawing._kept) == KEPT_ITEMS
+        assert len(lines._kept) <= 8
+
+    on_screen(view, act)

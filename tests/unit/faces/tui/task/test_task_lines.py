@@ -8,7 +8,7 @@ from siding.applying.unresolved import Merging, Unresolved
 from siding.faces.plans.plan import ActPlan, grouped, planned
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.places.task.keys import OF_OUTPUT, OF_PATCH, OF_STEPS, OF_TASK, SHEET
-from siding.faces.tui.places.task.outputs import is_error
+from siding.faces.tui.places.task.outputs import error
 from siding.faces.tui.places.task.plan_lines import lines_of, merge_lines, merge_ways, ways
 from siding.faces.tui.places.task.story import Line, Story, entries
 from siding.faces.tui.places.task.tree import from_end
@@ -121,13 +121,14 @@ def test_a_path_keeps_its_end(width: int) -> None:
 
 
 def test_words_of_errors() -> None:
-    assert all(
-        map(
-            is_error,
-            ["Error: x", "1 failed", "FAILED a", "Traceback (most", "✗ two", "ValueError: x"],
-        )
-    )
-    assert not any(map(is_error, ["terror", "ok", "failsafe", "exceptional"]))
+    wanted = error()
+    some = ["Error: x", "1 failed", "FAILED a", "Traceback (most", "✗ two", "ValueError: x"]
+    some += ["a panic", "fatal: no", "an EXCEPTION", "OSException"]
+    for each in some:
+        assert wanted.place_in(each) >= 0, each
+        assert wanted.may_be_in(each.encode()), each
+    none = ["terror", "ok", "failsafe", "exceptional"]
+    assert all(wanted.place_in(each) < 0 for each in none)
 
 
 @pytest.mark.parametrize("own", [OF_PATCH, OF_STEPS, OF_OUTPUT])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from siding.faces.tui.places.task.anchors import Found, anchor_of, far, near
 from siding.faces.tui.places.task.changes import Change, Since
-from siding.faces.tui.places.task.reading import anchor_of, item_of
 from siding.faces.tui.places.task.source import File, Note, PatchSource, Shape
 from siding.faces.tui.places.task.white import white_hunks
 from siding.record.recording.recorded_patches import parts_of
@@ -98,7 +98,7 @@ def test_every_item_says_where_it_is_and_is_found_there(tmp_path: Path) -> None:
             assert source.item_of(at.file, row=at.row) == item
         elif at.kind == "file":
             assert source.item_of(at.file) == item
-        again = item_of(anchor_of(source, item), source)
+        again = near(anchor_of(source, item), source).item
         assert again == item or source[item].kind == "note", (item, again)
 
 
@@ -174,12 +174,67 @@ def test_a_line_is_found_again_where_it_went(tmp_path: Path) -> None:
     after = source_of(tmp_path, text=moved)
     for text in ("three", "four", "vier", "fuenf", "six", "gone", "one"):
         item = next(n for n in range(len(before)) if before[n].text == text)
-        found = item_of(anchor_of(before, item), after)
-        assert after[found].text == text
-    gone = item_of(anchor_of(before, 5), source_of(tmp_path, text=PATCH.replace("+vier", "+4")))
-    assert after.at(gone).file == 0
+        found = near(anchor_of(before, item), after)
+        assert found.is_sure
+        assert after[found.item].text == text
+    gone = near(anchor_of(before, 5), source_of(tmp_path, text=PATCH.replace("+vier", "+4")))
+    assert after.at(gone.item).file == 0
     lost = PATCH.replace("long.txt", "other.txt")
-    assert item_of(anchor_of(before, 5), source_of(tmp_path, text=lost)) == -1
+    assert near(anchor_of(before, 5), source_of(tmp_path, text=lost)) == Found(-1)
+
+
+def grown(directory: Path, *lines: str) -> PatchSource:
+    """Return the rows of a patch that adds these lines to an empty file."""
+    head = "diff --git a/a b/a\nindex 1111111..2222222 100644\n--- a/a\n+++ b/a\n"
+    body = "".join(f"+{line}\n" for line in lines)
+    return source_of(directory, text=f"{head}@@ -0,0 +1,{len(lines)} @@\n{body}")
+
+
+@pytest.mark.parametrize("line", [1, 399, 400, 401, 1201, 2999, 3000])
+@pytest.mark.parametrize("before", [0, 1, 399, 401, 1200, 5000])
+def test_a_line_is_found_however_far_it_went(tmp_path: Path, line: int, before: int) -> None:
+    texts = [f"line {number}" for number in range(1, 3001)]
+    old = grown(tmp_path, *texts)
+    new = grown(tmp_path, *(f"new {number}" for number in range(before)), *texts)
+    anchor = anchor_of(old, old.item_of(0, row=line))
+    assert anchor is not None
+    found = near(anchor, new)
+    assert found.is_sure or before > 400
+    assert not found.is_sure or before < 1200
+    item = found.item if found.is_sure else far(anchor, new)
+    assert new[item].text == f"line {line}"
+
+
+def test_a_line_that_is_gone_is_the_nearest_one(tmp_path: Path) -> None:
+    texts = [f"line {number}" for number in range(1, 3001)]
+    old, new = grown(tmp_path, *texts), grown(tmp_path, *texts[:1499], "other", *texts[1500:])
+    anchor = anchor_of(old, old.item_of(0, row=1500))
+    assert anchor is not None
+    found = near(anchor, new)
+    assert (new[found.item].text, found.is_sure) == ("other", False)
+    assert far(anchor, new) == found.item
+
+
+@pytest.mark.parametrize("line", [1, 2, 399, 400, 401, 2500, 3000])
+def test_a_comment_stands_below_its_line_in_a_long_hunk(tmp_path: Path, line: int) -> None:
+    note = Note("c1", False, line, "you", "why")
+    source = grown(tmp_path, *(f"line {number}" for number in range(1, 3001)))
+    source = PatchSource(source.shape, {0: File(comments=(note,))})
+    assert source[source.item_of(0, comment="c1") - 1].text == f"line {line}"
+
+
+def test_the_lines_of_both_sides_are_found_by_their_numbers(tmp_path: Path) -> None:
+    shape = shape_of(tmp_path)
+    for is_old in (False, True):
+        numbers = [
+            (number, row.old if is_old else row.new)
+            for number in range(shape.change.parts[0].rows)
+            for row in (shape.row(0, number),)
+            if row.kind != "hunk"
+        ]
+        there = {line: number for number, line in numbers if line is not None}
+        for line in range(40):
+            assert shape.row_of_line(0, line, is_old=is_old) == there.get(line, -1)
 
 
 def test_lines_that_look_like_headers_are_lines(tmp_path: Path) -> None:

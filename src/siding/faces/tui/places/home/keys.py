@@ -1,9 +1,9 @@
 """The keys of home."""
 
 from siding.faces.tui.keys import Key
-from siding.faces.tui.places.home.slots import MOST
+from siding.faces.tui.slots import MOST, SLOT
 
-_SLOT, _PIN = "slot_", "pin_"
+_PIN = "pin_"
 
 KEYS = (
     Key("open", ("enter",), "open the row under the cursor", "open"),
@@ -28,17 +28,12 @@ KEYS = (
     Key("page_down", ("pagedown",), "a screen down"),
     Key("first", ("home", "g g"), "the first row"),
     Key("last", ("end", "G"), "the last row"),
-    *(Key(f"{_SLOT}{n}", (str(n),), f"go to row {n}") for n in range(1, MOST + 1)),
+    *(Key(f"{SLOT}{n}", (str(n),), f"go to row {n}") for n in range(1, MOST + 1)),
     *(
         Key(f"{_PIN}{n}", (f"m {n}",), f"give it the number {n} for good, or take that back")
         for n in range(1, MOST + 1)
     ),
 )
-
-
-def slot_of(act: str) -> int:
-    """Return the number that an act goes to; 0 for other acts."""
-    return int(act.removeprefix(_SLOT)) if act.startswith(_SLOT) else 0
 
 
 def pin_of(act: str) -> int:

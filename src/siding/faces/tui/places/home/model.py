@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from siding.faces.tui.places.home.filtering import filtered
 from siding.faces.tui.places.home.loose import is_loose, with_loose_asks
 from siding.faces.tui.places.home.sections import HomeLine, Item, items, lines_of
-from siding.faces.tui.places.home.slots import Slots
+from siding.faces.tui.slots import Slots
+from siding.feed.addresses import Address
 from siding.feed.model import Ask, Feed, Row, State
 from siding.feed.state import ordered
 
@@ -134,6 +135,18 @@ class HomeList:
             before = [each for each in waiting if each < here]
             at = before[-1] if before else waiting[-1]
         return found[at].key
+
+    def key_at(self, address: Address) -> str:
+        """Return the key of the row that an address is of; "" if there is none.
+
+        Where an address is of many, as a project's is, it is what waits longest, else the first.
+        """
+        wanted, keys = str(address), {row.key for row in self.feed.rows}
+        found = [(ask.address, ask.row) for ask in self.feed.asks if ask.row in keys]
+        found += [(row.address, row.key) for row in self._in_place()]
+        named = (key for at, key in found if at == wanted)
+        below = (key for at, key in found if at.startswith(f"{wanted}/"))
+        return next(named, "") or next(below, "")
 
     # What is shown.
 

@@ -13,22 +13,22 @@ from siding.faces.tui.cards.answering import Answering
 from siding.faces.tui.cards.card import Wanted, wrapped
 from siding.faces.tui.keys import Key
 from siding.faces.tui.places.home.doing import Doing, named
-from siding.faces.tui.places.home.keys import KEYS, pin_of, slot_of
+from siding.faces.tui.places.home.keys import KEYS, pin_of
 from siding.faces.tui.places.home.loose import is_loose
 from siding.faces.tui.places.home.model import HomeList
 from siding.faces.tui.places.home.peek import peek_rows, plan_rows
 from siding.faces.tui.places.home.prompt import LinePrompt
 from siding.faces.tui.places.home.rows import HomeRows
-from siding.faces.tui.places.home.slots import Slots
 from siding.faces.tui.places.home.top import TopLine
 from siding.faces.tui.places.home.words import counts_pieces, empty_lines
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.styles import Look
+from siding.faces.tui.slots import slot_of
 from siding.feed.addresses import ASKS, WORKFLOWS, Address
 from siding.feed.model import Ask, Feed, Row, RowKind
 from siding.feed.seen import Seen
-from siding.feed.slots import keep_slots, kept_slots
+from siding.feed.slots import keep_slots
 
 if TYPE_CHECKING:
     from siding.faces.plans.plan import ActPlan
@@ -92,12 +92,14 @@ class HomePlace(Answering):
         home = self.port.siding.home
         if self._seen is None:
             self._seen = Seen(home)
-            self.home.slots = Slots(kept_slots(home))
+            self.home.slots = self.port.slots
         if feed.epoch and feed.epoch != self.home.feed.epoch:
             self._seen.keep(feed.rows)
         self._seen.refresh()
         self.home.take(feed)
         self._show()
+        if self.address is not None:
+            self.go_to(self.address)
 
     def _show(self) -> None:
         """Draw the list, the counts and the pane as they are now."""
@@ -479,13 +481,11 @@ class HomePlace(Answering):
         return address.place in ("", WORKFLOWS, ASKS)
 
     def go_to(self, address: Address) -> None:
-        """Put the cursor on what an address names."""
-        self.address = None
-        wanted = str(address)
-        asked = next((ask.row for ask in self.home.feed.asks if ask.address == wanted), "")
-        key = asked or next((row.key for row in self.home.feed.rows if row.address == wanted), "")
-        if key:
-            self._go(key, "")
+        """Put the cursor on what an address names, as soon as the feed is there."""
+        is_there = bool(self.home.feed.epoch)
+        self.address = None if is_there else address
+        if is_there:
+            self._go(self.home.key_at(address), f"nothing that is listed has the address {address}")
 
     def addresses(self) -> Collection[str]:
         """Return the addresses of the rows on the screen, and of what they ask."""

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from queue import Queue
 
-from siding.bisect.bisect import Answer, Bisection, BisectRequest, CheckNotRun, bisection
+from siding.bisect.bisect import Answer, Bisection, BisectRequest, bisection
 from siding.bisect.search import Verdict, most_looks
 from siding.bisect.states import State, range_of
-from siding.bisect.store import Look
+from siding.bisect.stopper import SearchStopped, Stopper
+from siding.bisect.store import Look, read_search
 from siding.faces.tui.places.task.reading import Opened
 from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.styles import TEXT
@@ -31,7 +32,7 @@ class Found(NamedTuple):
 
 
 class Bisecting:
-    """One search. `say` takes what a person sees; `stop` ends it after the present look."""
+    """One search. `say` takes what a person sees; `stop` ends it, also in the middle of a check."""
 
     def __init__(self, opened: Opened, check: str, wanted: str, tell: Tell) -> None:
         self._opened = opened
@@ -39,28 +40,35 @@ class Bisecting:
         self._wanted = wanted
         self._tell = tell
         self._answers: Queue[Verdict | None] = Queue()
-        self._stopped = False
+        self._stopper = Stopper()
         self._lines: list[Pieces] = []
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopper.is_stopped
 
     def say(self, verdict: Verdict) -> None:
         """Take what a person sees in the state that is shown."""
         self._answers.put(verdict)
 
     def stop(self) -> None:
-        """End the search; what is known is kept, and the same search goes on from there."""
-        self._stopped = True
+        """End the search and everything that its check has started, at once.
+
+        What is known is kept, and the same search goes on from there.
+        """
+        self._stopper.stop()
         self._answers.put(None)
 
     def run(self) -> Found:
-        """Search until there is an answer. Raises SidingError. Called in a thread."""
+        """Search until there is an answer. In a thread. Raises SearchStopped and SidingError."""
         project, task = self._opened
         request = BisectRequest(check=self._check, task=task.id, wanted=range_of(self._wanted))
         with bisection(project, request) as found:
             self._begin(found)
-            while (at := found.next()) is not None:
-                if self._stopped:
-                    raise CheckNotRun("the search was ended", hint="B goes on from what is known")
+            while not self.is_stopped and (at := found.next()) is not None:
                 self._say_look(found, self._look(found, at))
+            if self.is_stopped:
+                raise SearchStopped("the search was ended")
             return _found(found.end())
 
     def _begin(self, found: Bisection) -> None:
@@ -80,8 +88,9 @@ class Bisecting:
     def _look(self, found: Bisection, at: int) -> Look:
         state = found.search.states[at]
         if self._check:
-            self._tell([*self._lines, [(f"{_name(state)}: checking", "runs")]], False)
-            return found.check(at, None)
+            runs = (f"{_name(state)}: checking", "runs")
+            self._tell([*self._lines, [runs, ("   escape ends it", "dim")]], False)
+            return found.check(at, None, self._stopper)
         with found.opened(at) as fork:
             where: list[Pieces] = [
                 [(f"{_name(state)} is in ", TEXT), (inert(str(fork.path)), "bold")],
@@ -90,7 +99,7 @@ class Bisecting:
             self._tell([*self._lines, *where], True)
             verdict = self._answers.get()
         if verdict is None:
-            raise CheckNotRun("no answer yet", hint="B goes on from here")
+            raise SearchStopped("the search was ended")
         return found.keep(Look(at, verdict, fork=fork.id))
 
     def _say_look(self, found: Bisection, look: Look) -> None:
@@ -100,6 +109,12 @@ class Bisecting:
             [(f"{name}: ", TEXT), (f"{look.verdict.value}{why}", _STYLES[look.verdict])]
         )
         self._tell(self._lines, False)
+
+
+def unfinished(opened: Opened) -> str:
+    """Return the check of the search that was cut off in this task; "" if there is none."""
+    search = read_search(opened.project.task_layout(opened.task.id).bisect_json)
+    return "" if search is None or search.ended else search.check
 
 
 def _name(state: State) -> str:

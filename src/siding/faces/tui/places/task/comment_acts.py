@@ -1,7 +1,9 @@
 """Comments from the tab of the patch: write one on lines, write it anew, take it away, send all."""
 
+from collections.abc import Sequence
+
 from siding.comments.comment import Placed
-from siding.comments.comments import Sent
+from siding.comments.comments import Sent, Taker, Way
 from siding.faces.tui.places.task.changes import From, Since
 from siding.faces.tui.places.task.commenting import (
     Lines,
@@ -9,6 +11,7 @@ from siding.faces.tui.places.task.commenting import (
     comment_on,
     send_all,
     take_away,
+    takers_of,
     write_anew,
 )
 from siding.faces.tui.places.task.reading import Opened, PatchRead
@@ -16,10 +19,14 @@ from siding.faces.tui.places.task.sheet import Choice
 from siding.faces.tui.places.task.source import At, PatchSource
 from siding.faces.tui.places.task.tab import Tab
 from siding.faces.tui.places.task.tree import COMMENT
+from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.list import ListView
 from siding.faces.tui.rows.patch import PatchView
 from siding.faces.tui.rows.styles import TEXT
+from siding.faces.tui.text import inert
 from siding.ground.errors import counted
+
+_NOBODY = "nobody"  # the choice where no agent can be given them
 
 
 class CommentActs(Tab):
@@ -118,7 +125,7 @@ class CommentActs(Tab):
         )
 
     def act_send(self) -> None:
-        """Send all drafts to the agent."""
+        """Choose the agent that is sent all drafts."""
         opened: Opened = self.page.opened
         drafts = [p for p in self._placed() if p.comment.state.value == "draft"]
         if not drafts:
@@ -127,17 +134,30 @@ class CommentActs(Tab):
         many = counted(len(drafts), "comment")
         stale = sum(each.is_stale for each in drafts)
         note = f", {stale} of them stale: their lines were changed since" if stale else ""
-        choice = [Choice([(f"send {many}{note}", TEXT)], "yes")]
-        self.page.choose(
-            "They become the next prompt of the agent",
-            choice,
-            lambda _key: self.page.port.work(lambda: send_all(opened), then=self._sent),
+        self.page.port.work(
+            lambda: takers_of(opened), then=lambda found: self._ask_taker(found, f"{many}{note}")
         )
+
+    def _ask_taker(self, found: Sequence[Taker], what: str) -> None:
+        opened = self.page.opened
+        choices = [Choice(_offer(each, what), each.run.id) for each in found]
+        if not found:
+            text = f"no agent lives here that can be given {what}: copy the prompt"
+            choices = [Choice([(text, TEXT)], _NOBODY)]
+
+        def then(key: str) -> None:
+            run = "" if key == _NOBODY else key
+            self.page.port.work(lambda: send_all(opened, run), then=self._sent)
+
+        self.page.choose("They become the next prompt of the agent", choices, then)
 
     def _sent(self, sent: Sent) -> None:
         many = counted(len(sent.comments), "comment")
-        if sent.run is not None:
-            self.page.port.say(f"sent {many} to {sent.run.name or sent.run.id}")
+        name = "" if sent.run is None else inert(sent.run.name or sent.run.id)
+        if sent.way is Way.TYPED:
+            self.page.port.say(f"sent {many} to {name}")
+        elif name:
+            self.page.port.say(f"{name} gets {many} {sent.way.words}")
         else:
             self.page.port.copy(sent.prompt)
             self.page.port.say(
@@ -147,3 +167,13 @@ class CommentActs(Tab):
 
     def _placed(self) -> tuple[Placed, ...]:
         return self.loaded.placed if self.loaded is not None else ()
+
+
+def _offer(taker: Taker, what: str) -> Pieces:
+    """Return the line of an agent that can be given comments: who it is, and how it gets them."""
+    agent = inert(taker.run.agent or "")
+    return [
+        (f"send {what} to ", TEXT),
+        (inert(taker.name), "bold"),
+        (f"  {agent}, {taker.run.id}: {taker.way.words}", "dim"),
+    ]

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 
 from siding.comments.comment import Placed, Side
-from siding.comments.comments import Sent, Wanted, add, delete, reword, send_to_agent
+from siding.comments.comments import (
+    Sent,
+    Taker,
+    Wanted,
+    add,
+    delete,
+    reword,
+    send_to_agent,
+    takers,
+)
 from siding.faces.tui.places.task.reading import Opened
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
@@ -69,6 +78,11 @@ def take_away(opened: Opened, comment: str) -> None:
     delete(opened.project, opened.task.id, [comment])
 
 
-def send_all(opened: Opened) -> Sent:
-    """Send all drafts to the agent that lives; without one they are only put into a prompt."""
-    return send_to_agent(opened.project, opened.task.id, ())
+def takers_of(opened: Opened) -> list[Taker]:
+    """Return the agents that can be given the comments, those at a terminal first."""
+    return takers(opened.project, opened.task.id)
+
+
+def send_all(opened: Opened, run: str) -> Sent:
+    """Send all drafts to the agent of a run; without one they are only put into a prompt."""
+    return send_to_agent(opened.project, opened.task.id, (), run=run or None)

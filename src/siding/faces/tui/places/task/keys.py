@@ -1,9 +1,12 @@
 """The keys of a task's screen: those of each tab, and those that count in all of them. Pure."""
 
 from siding.faces.tui.keys import Key
+from siding.faces.tui.slots import MOST, SLOT
 
 OF_TASK = (
     Key("answer", ("ctrl+y", "tab"), "give the keys to what asks; then 1 to 9 answer it"),
+    Key("next", ("n", "g n"), "the next that waits for you, in any project", "next waiting"),
+    Key("previous", ("b", "g b"), "the one before that waits for you"),
     Key("apply", ("A",), "apply the change: what it would do is shown first", "apply"),
     Key("undo", ("U",), "take the newest act back", "undo"),
     Key("redo", ("R",), "do again what was taken back"),
@@ -18,8 +21,14 @@ OF_TASK = (
     Key("attach", ("a",), "attach to a run that lives: it gets the whole terminal"),
     Key("again", ("r",), "read everything again"),
     Key("search", ("/",), "search in what is shown; nothing typed ends it"),
-    Key("next_hit", ("n",), "the next place that was found"),
-    Key("previous_hit", ("N",), "the place before that was found"),
+    *(Key(f"{SLOT}{n}", (str(n),), f"go to row {n} of home") for n in range(1, MOST + 1)),
+)
+
+# They come before the others as long as something is searched.
+OF_SEARCH = (
+    Key("next_hit", ("n",), "the next place that was found", "next place"),
+    Key("previous_hit", ("N",), "the place before that was found", "place before"),
+    Key("end_search", ("escape",), "end the search", "end the search"),
 )
 
 OF_PATCH = (

@@ -1,9 +1,12 @@
 """Read the output of a step, or of a run that lives. Called in a thread."""
 
 import re
+from collections.abc import Sequence
 
 from siding.faces.tui.places.task.reading import Opened
 from siding.faces.tui.rows.output import FileLines
+from siding.faces.tui.rows.searching import Leg, Wanted, pattern
+from siding.faces.tui.rows.transcript import Transcript
 from siding.ground.errors import NotFound
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.busy import live_in
@@ -15,6 +18,8 @@ ERRORS = re.compile(
     r"\b(?i:errors?|fail(?:s|ed|ure|ures)?|fatal|panic(?:ked)?|exception|traceback)\b"
     r"|\b\w+(?:Error|Exception)\b|✗"
 )
+_ERROR_WORDS = ("error", "exception", "fail", "fatal", "panic", "traceback", "✗")  # any of them
+_AT_ONCE = 1 << 23  # bytes of a stream that are divided into lines in one slice
 _NEWEST = 400  # steps among which the newest output is looked for
 
 
@@ -38,6 +43,11 @@ class Stream(NamedTuple):
     source: Growing
     lines: FileLines
 
+    @property
+    def unread(self) -> int:
+        """How many bytes are not divided into lines yet."""
+        return max(0, self.source.span.size - self.lines.size)
+
 
 class Shown(NamedTuple):
     """The output of a step.
@@ -53,6 +63,16 @@ class Shown(NamedTuple):
     lives: bool
     run: str
     number: int
+
+    @property
+    def unread(self) -> int:
+        """How many bytes are not divided into lines yet."""
+        return sum(each.unread for each in self.streams)
+
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return sum(each.source.span.size for each in self.streams)
 
 
 def newest(opened: Opened) -> str:
@@ -81,7 +101,7 @@ def beside(opened: Opened, number: int, step: int) -> str:
 
 
 def read(opened: Opened, wanted: str) -> Shown:
-    """Return the output of a step. Raises NotFound if it has none."""
+    """Return the output of a step, a large one without its end. Raises NotFound if it has none."""
     project, task = opened
     _task, step = find_run(project, task.id, wanted)
     kept = output(project, task, step)
@@ -92,8 +112,7 @@ def read(opened: Opened, wanted: str) -> Shown:
     lives = bool(step.run) and not step.ended_at
     screen = screen_lines(project, task, step, kept) or ()
     streams = () if screen else tuple(_streams(kept))
-    for each in streams:
-        each.lines.look()
+    read_on(streams)
     return Shown(
         step=wanted,
         title=f"{step.run or step.id}  {step.title}",
@@ -112,6 +131,14 @@ def _streams(kept: Output) -> list[Stream]:
     return [Stream(name, source, FileLines(source)) for name, source in sources]
 
 
+def read_on(streams: Sequence[Stream]) -> bool:
+    """Divide a slice more of each stream into lines; tell whether there was any."""
+    before = sum(each.lines.size for each in streams)
+    for each in streams:
+        each.lines.look(_AT_ONCE)
+    return sum(each.lines.size for each in streams) > before
+
+
 class Grown(NamedTuple):
     """How much there is now of the output of a run, and whether it goes on."""
 
@@ -128,6 +155,21 @@ def grown(opened: Opened, wanted: str) -> Grown:
     return Grown((kept.stdout, kept.stderr) if kept is not None else (), lives)
 
 
-def is_error(text: str) -> bool:
-    """Tell whether a line speaks of an error."""
-    return ERRORS.search(text) is not None
+def error() -> Wanted:
+    """Return what finds lines that speak of an error."""
+    return pattern(ERRORS, _ERROR_WORDS)
+
+
+def legs(view: Transcript, streams: Sequence[Stream], *stretches: range) -> list[Leg]:
+    """Return the lines of the streams at these stretches of items, in the order of a search."""
+    found = []
+    for items in stretches:
+        for each in streams if items.step > 0 else reversed(streams):
+            first = view.item_of(each.name)
+            own = range(first, first + view.lines_of(each.name))
+            if items and own:
+                low, high = sorted((items[0], items[-1]))
+                low, high = max(own[0], low), min(own[-1], high)
+                numbers = range(low - first, high - first + 1)[:: items.step]
+                found.append(Leg(each.lines, numbers, first))
+    return [each for each in found if each.numbers]

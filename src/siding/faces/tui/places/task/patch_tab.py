@@ -6,16 +6,15 @@ from textual.app import ComposeResult
 
 from siding.faces.tui.colours.colours import Colours
 from siding.faces.tui.keys import Key
+from siding.faces.tui.places.task.anchors import Anchor, anchor_of, far, near
 from siding.faces.tui.places.task.changes import Since, text_of
 from siding.faces.tui.places.task.comment_acts import CommentActs
 from siding.faces.tui.places.task.keys import OF_PATCH
 from siding.faces.tui.places.task.patch_loading import Loaded, load, load_first
 from siding.faces.tui.places.task.reading import (
     PatchRead,
-    anchor_of,
     files_of,
     hunks_at,
-    item_of,
     lines_of_file,
     remarks_of,
 )
@@ -158,18 +157,31 @@ class PatchTab(CommentActs):
             self._asked = set()
         self.source = source
         lines.show(source)
-        at, first = item_of(cursor, source), item_of(top, source)
-        lines.stand_on(at if at >= 0 else min(len(source), 1) - 1)
-        if at >= 0 and above >= 0:  # the line under the cursor stays where it is on the screen
-            lines.go_to_item(at, above=above)
-        elif first >= 0:
-            lines.go_to_place(place._replace(item=first))
+        at, first = near(cursor, source), near(top, source)
+        lines.stand_on(at.item if at.item >= 0 else min(len(source), 1) - 1)
+        if at.item >= 0 and above >= 0:  # the line under the cursor stays where it is on the screen
+            lines.go_to_item(at.item, above=above)
+        elif first.item >= 0:
+            lines.go_to_place(place._replace(item=first.item))
+        if cursor is not None and not at.is_sure:
+            self._follow(cursor, source, above)
         self.show_list()
         self.page.told()
         self.call_after_refresh(self.on_scrolled_moved)
         if self.wanted_hunk is not None and len(source):
             wanted, self.wanted_hunk = self.wanted_hunk, None
             self.go_to_hunk(*wanted)
+
+    def _follow(self, cursor: Anchor, source: PatchSource, above: int) -> None:
+        """Look for what was under the cursor in its whole file; go there if nobody has moved."""
+        lines, before = self.lines, self.lines.cursor
+
+        def then(item: int) -> None:
+            if self.source is source and lines.cursor == before and item not in (-1, before):
+                lines.stand_on(item)
+                lines.go_to_item(item, above=max(0, above))
+
+        self.page.port.work(lambda: far(cursor, source), then=then)
 
     def show_list(self) -> None:
         """Draw the list beside the patch anew."""
@@ -178,7 +190,7 @@ class PatchTab(CommentActs):
         width = _LIST if self._columns >= _BESIDE else self._columns
         remarks = remarks_of(self.loaded)
         found = entries(self.source, remarks, self.loaded.starts, width=width, look=self.list.look)
-        self.list.show(found, hold=False)
+        self.list.show(found)
 
     def on_scrolled_moved(self) -> None:
         """Ask for the colours of the files that are on the screen."""

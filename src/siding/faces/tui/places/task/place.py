@@ -8,17 +8,17 @@ from textual.events import Resize
 
 from siding.faces.plans.plan import ActRequest
 from siding.faces.tui.acts import answers
-from siding.faces.tui.cards.answering import Answering
 from siding.faces.tui.cards.card import Wanted
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.places.task.acting import Acting
 from siding.faces.tui.places.task.changes import From, Since
+from siding.faces.tui.places.task.going_on import GoingOn, is_of_any_place
 from siding.faces.tui.places.task.head import Head, name_pieces, tab_pieces
-from siding.faces.tui.places.task.keys import OF_TASK, SHEET
+from siding.faces.tui.places.task.keys import OF_SEARCH, OF_TASK, SHEET
 from siding.faces.tui.places.task.output_tab import OutputTab
 from siding.faces.tui.places.task.patch_tab import PatchTab
 from siding.faces.tui.places.task.reading import Opened, open_task
-from siding.faces.tui.places.task.sheet import Choice, Sheet, Typing
+from siding.faces.tui.places.task.sheet import TYPING, Choice, Sheet, Typing
 from siding.faces.tui.places.task.steps_tab import StepsTab
 from siding.faces.tui.places.task.tab import Tab
 from siding.faces.tui.places.task.wider import Wider
@@ -26,13 +26,14 @@ from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import Address
 from siding.feed.model import Ask, AskKind, Feed, Row, State
+from siding.feed.seen import Seen
 from siding.record.place.busy import live_in
 
 # What is answered by a card here; the rest has keys of its own in this place.
 _ANSWERED = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE, AskKind.AGENT)
 
 
-class TaskPlace(Answering):
+class TaskPlace(GoingOn):
     """One task. The address may name a step, whose patch is shown, or a hunk."""
 
     NAME = "task"
@@ -56,6 +57,7 @@ class TaskPlace(Answering):
         self._stale: set[str] = set()
         self._tables: dict[str, KeyTable] = {}
         self._then: Callable[[str], None] | None = None
+        self._early: list[Key] = []  # what was pressed before the task was known
 
     # As a place
 
@@ -81,6 +83,9 @@ class TaskPlace(Answering):
         for name in self.tabs:
             self._stale.add(name)
         self._refresh_tab()
+        early, self._early = self._early, []
+        for key in early:
+            self.run_key(key)
 
     @property
     def siding_app(self) -> App[int]:
@@ -96,22 +101,23 @@ class TaskPlace(Answering):
     @property
     def key_table(self) -> KeyTable:
         """The keys of the tab, or those of the sheet while it is open."""
-        name = "sheet" if self.sheet.is_open else self.active
+        tab = self.tabs.get(self.active)
+        searched = tab is not None and bool(tab.rows.word)
+        name = "sheet" if self.sheet.is_open else f"{self.active} {searched}"
         table = self._tables.get(name)
         if table is None:
-            if name == "sheet":
-                table = self.port.table_of("task.sheet", SHEET)
-            else:
-                own = self.tabs[name].KEYS if name else ()
-                acts = {each.act for each in own}
-                rest = tuple(each for each in OF_TASK if each.act not in acts)
-                table = self.port.table_of(f"task.{name}", (*own, *rest))
+            own = tab.KEYS if tab is not None else ()
+            acts = {each.act for each in own}
+            rest = tuple(each for each in OF_TASK if each.act not in acts)
+            found = (*(OF_SEARCH if searched else ()), *own, *rest)
+            table = self.port.table_of(self.NAME, SHEET if name == "sheet" else found)
             self._tables[name] = table
         return table
 
     def run_key(self, key: Key) -> None:
         """Run the act of a key: in the tab, else here, else the one that is everywhere the same."""
-        if self._opened is None and key.act not in ("back", "go_home", "leave", "help"):
+        if self._opened is None and not is_of_any_place(key.act):
+            self._early.append(key)
             return
         tab = None if self.sheet.is_open else self.tabs.get(self.active)
         act = getattr(tab, f"act_{key.act}", None)
@@ -127,6 +133,8 @@ class TaskPlace(Answering):
         names = (self.address.project, self.address.place)
         row = next((each for each in feed.rows if (each.project, each.id) == names), None)
         is_new = row is not None and self._row is not None and row != self._row
+        if self._row is None:
+            self._look_at(row)
         self._row = row
         self._show_ask(feed)
         if is_new and self._opened is not None:
@@ -197,13 +205,26 @@ class TaskPlace(Answering):
         if self.sheet.is_open:
             self.act_sheet_close()
             return False
-        return not (self.active == "patch" and self.patch.leaves_list())
+        if self.active == "patch" and self.patch.leaves_list():
+            return False
+        tab = self.tabs.get(self.active)
+        return tab is None or tab.may_leave()
 
     def on_screen_suspend(self) -> None:
-        """Take in that another place is shown."""
+        """Take in that another place is shown: all that there was of the task is seen."""
+        self._look_at(self._row)
         tab = self.tabs.get(self.active)
         if tab is not None and self._opened is not None:
             tab.left()
+
+    def on_unmount(self) -> None:
+        """Let nothing work on for a place that is left, or a screen that ends."""
+        self.wider.closed()
+
+    def _look_at(self, row: Row | None) -> None:
+        """Keep that the person has seen the task as it is."""
+        if row is not None:
+            Seen(self.port.siding.home).look_at(row)
 
     def on_resize(self, event: Resize) -> None:
         """Take the width."""
@@ -273,14 +294,11 @@ class TaskPlace(Answering):
 
     def ask_text(self, title: str, then: Callable[[str], None], *, text: str = "") -> None:
         """Have the person type a text."""
-        self.typing.ask(
-            f"{title}   enter takes it, escape leaves it, ctrl+j begins a line",
-            then,
-            text=text,
-            left=self._focus_tab,
-        )
+        self.typing.ask(title, then, text=text, left=self._typed_out)
+        self.port.say(TYPING)
 
-    def _focus_tab(self) -> None:
+    def _typed_out(self) -> None:
+        self.foot.hush()
         self.tabs[self.active].rows.focus()
 
     def choose(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
@@ -413,19 +431,25 @@ class TaskPlace(Answering):
 
         def then(word: str) -> None:
             if rows.search(word.strip()) < 0 and word.strip():
+                rows.search("")
                 self.port.say(f"{word.strip()!r} is nowhere here")
+            self.foot.show_hints(self.key_table.hints())
 
         self.ask_text("search", then, text=rows.word)
 
+    def act_end_search(self) -> None:
+        tab = self.tabs[self.active]
+        tab.may_leave()  # a search that goes on ends
+        tab.rows.search("")
+        self.foot.show_hints(self.key_table.hints())
+
     def act_next_hit(self) -> None:
-        rows = self.tabs[self.active].rows
-        if not rows.word or rows.next_hit(1) < 0:
-            self.port.say("nothing is searched; / searches")
+        if self.tabs[self.active].rows.next_hit(1) < 0:
+            self.port.say("it is nowhere here any more")
 
     def act_previous_hit(self) -> None:
-        rows = self.tabs[self.active].rows
-        if not rows.word or rows.next_hit(-1) < 0:
-            self.port.say("nothing is searched; / searches")
+        if self.tabs[self.active].rows.next_hit(-1) < 0:
+            self.port.say("it is nowhere here any more")
 
     def act_apply(self) -> None:
         """Show what an apply would do."""

@@ -13,9 +13,8 @@ from siding.faces.tui.places.task.changes import (
     recorded_change,
     text_of,
 )
-from siding.faces.tui.places.task.source import At, File, Note, PatchSource, Shape
+from siding.faces.tui.places.task.source import File, Note, Shape
 from siding.faces.tui.places.task.tree import Remark, Start
-from siding.faces.tui.rows.patch import PatchRow
 from siding.feed.addresses import Address
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
@@ -166,64 +165,3 @@ def lines_of_file(opened: Opened, read: PatchRead, file: int) -> list[str]:
         )
     lines = found.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-class Anchor(NamedTuple):
-    """What stands at an item, by what it says and not by its number."""
-
-    path: str
-    at: At
-    row: PatchRow
-
-
-def anchor_of(source: PatchSource, item: int) -> Anchor | None:
-    """Return what stands at an item; None if there is nothing that could be found again."""
-    if not 0 <= item < len(source):
-        return None
-    at = source.at(item)
-    return None if at.file < 0 else Anchor(source.part(at.file).path, at, source[item])
-
-
-def item_of(anchor: Anchor | None, source: PatchSource) -> int:
-    """Return where it stands in another patch: the same line, else the nearest one; -1 if gone."""
-    if anchor is None:
-        return -1
-    parts = source.change.parts
-    file = next((n for n, part in enumerate(parts) if part.path == anchor.path), -1)
-    if file < 0:
-        return -1
-    at = anchor.at
-    if at.comment:
-        found = source.item_of(file, comment=at.comment)
-        return found if found >= 0 else source.item_of(file)
-    if at.fold >= 0:
-        found = source.item_of_fold(file, at.fold, anchor.row.new or 0)
-        return found if found >= 0 else source.item_of(file)
-    if at.kind == "file" or at.hunk < 0:
-        return source.item_of(file)
-    if at.row < 0 or anchor.row.kind == "hunk":
-        hunk = min(at.hunk, len(source.shape.hunks[file]) - 1)
-        return source.item_of(file, hunk=hunk) if hunk >= 0 else source.item_of(file)
-    return _line_again(anchor.row, source, file)
-
-
-def _line_again(wanted: PatchRow, source: PatchSource, file: int) -> int:
-    """Return the row with this text that is nearest to where it was; else the nearest row."""
-    is_old = wanted.kind == "delete"
-    place = (wanted.old if is_old else wanted.new) or 0
-    best = source.item_of(file)
-    best_key = (2, 0)
-    for item in range(best, len(source)):
-        at = source.at(item)
-        if at.file != file:
-            break
-        if at.row < 0:
-            continue
-        row = source[item]
-        line = row.old if is_old else row.new
-        if line is None or row.kind == "hunk":
-            continue
-        key = (int(row.text != wanted.text or row.kind != wanted.kind), abs(line - place))
-        if key < best_key:
-            best, best_key = item, key
-    return best

@@ -12,6 +12,8 @@ from siding.faces.tui.rows.wrap import height
 from siding.faces.tui.text import Span
 from siding.ground.namedtuples import NamedTuple
 
+TYPING = "enter takes it   escape leaves it   ctrl+j begins a line"  # what its keys do
+
 
 class Choice(NamedTuple):
     """A line of a sheet. `key` names what is chosen with it; "" cannot be chosen."""
@@ -87,7 +89,8 @@ class Typing(TextArea):
     """A field of a few lines: Enter takes it, escape leaves it, ctrl+j begins another line."""
 
     DEFAULT_CSS = """
-    Typing { height: 5; display: none; border: none; border-top: solid; padding: 0; }
+    Typing, Typing:focus { height: 5; border: none; border-top: solid; padding: 0; }
+    Typing { display: none; }
     """
 
     def __init__(self) -> None:

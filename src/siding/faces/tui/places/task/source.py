@@ -103,6 +103,23 @@ class Shape:
             self._windows.move_to_end((file, window))
         return found[place]
 
+    def row_near(self, file: int, line: int, *, is_old: bool) -> int:
+        """Return the row from which on a line of one side stands, if it does: in its window."""
+        marks = self.change.parts[file].marks
+        numbers = [mark.old if is_old else mark.new for mark in marks]
+        at = bisect_right(numbers, line) - 1
+        return marks[at].row if at >= 0 else 0
+
+    def row_of_line(self, file: int, line: int, *, is_old: bool) -> int:
+        """Return the row of a line of one side; -1 if none is it. Reads a window or two."""
+        first, end = self.row_near(file, line, is_old=is_old), self.change.parts[file].rows
+        for number in range(first, min(end, first + 2 * MARK_EVERY)):
+            row = self.row(file, number)
+            found = row.old if is_old else row.new
+            if row.kind != "hunk" and found is not None and found >= line:
+                return number if found == line else -1
+        return -1
+
     def gap(self, file: int, hunk: int) -> tuple[int, int, int]:
         """Return the lines before a hunk that the patch leaves out: old and new start, how many.
 
@@ -239,11 +256,7 @@ class PatchSource:
             start, count = (each.old, each.old_count) if note.is_old else (each.new, each.new_count)
             if not start <= note.line < start + count or hunk in self.file(number).hides:
                 continue
-            first, end = self.shape.rows_in(number, hunk)
-            for row in range(first, end):
-                found = self.shape.row(number, row)
-                if (found.old if note.is_old else found.new) == note.line:
-                    return row
+            return self.shape.row_of_line(number, note.line, is_old=note.is_old)
         return -1
 
     # What is at an item
@@ -324,10 +337,14 @@ class PatchSource:
             return PatchRow("hunk", None, None, text, mark=self._mark(mark))
         if row.kind == "note":
             return PatchRow("note", None, None, row.text)
+        spans = self._spans(file, row.old, row.new)
+        return PatchRow(row.kind, row.old, row.new, self.text(row), spans)
+
+    @staticmethod
+    def text(row: Row) -> str:
+        """Return the text of a row as it is shown."""
         more = f" … {counted(row.more, 'byte')} more" if row.more else ""
-        return PatchRow(
-            row.kind, row.old, row.new, row.text + more, self._spans(file, row.old, row.new)
-        )
+        return row.text + more
 
     def _spans(self, file: int, old: int | None, new: int | None) -> Sequence[StyleSpan] | None:
         colours = self.colours.get(file)

@@ -17,6 +17,7 @@ from siding.faces.tui.places.task.story import (
     entries,
     found,
     read_story,
+    turns_of,
 )
 from siding.faces.tui.places.task.tab import Tab, TaskPage
 from siding.faces.tui.rows.base import Rows
@@ -103,7 +104,7 @@ class StepsTab(Tab):
             now=now,
         )
         key, at = self.list.key, self.list.cursor
-        self.list.show(shown, hold=False)
+        self.list.show(shown)
         if key is not None and not self.list.stand_on_key(key) and shown:
             self.list.stand_on(max(0, min(at, len(shown) - 1)))
         self.page.told()
@@ -153,19 +154,28 @@ class StepsTab(Tab):
             self.page.plan(ActRequest(act="rollback", step=line.key))
 
     def act_rewind(self) -> None:
-        """Show what going back to before the prompt would do."""
-        line = self._recorded("gone back to")
-        if line is None:
+        """Show what going back to before the prompt would do, also from the run of one prompt."""
+        line, story = self.line, self.story
+        if line is None or story is None:
+            self.page.port.say("no step is here")
             return
-        if not line.is_turn:
-            self.page.port.say("no prompt is here: w is for the turns of an agent, b goes anywhere")
-            return
-        self.page.plan(ActRequest(act="rewind", step=line.key))
+        turns = [line] if line.is_turn else turns_of(story, line)
+        if not turns:
+            self.page.port.say("no prompt is here: w is for prompts to an agent, b goes anywhere")
+        elif len(turns) == 1:
+            self.page.plan(ActRequest(act="rewind", step=turns[0].key))
+        else:
+            self._opened |= {line.run}
+            self._draw()
+            self.page.port.say("this run has several prompts: w on one goes back to before it")
 
     def act_retry(self) -> None:
         """Show what doing the step again would do."""
         line = self._recorded("done again")
-        if line is not None:
+        if line is not None and not line.run and not line.is_turn:
+            what = f"step {line.name} ({line.kind})"
+            self.page.port.say(f"{what} has no command: T goes back to before it and runs one")
+        elif line is not None:
             self.page.plan(ActRequest(act="retry", step=line.key))
 
     def act_retry_other(self) -> None:
@@ -201,9 +211,11 @@ class StepsTab(Tab):
     def act_fold(self) -> None:
         """Show the turns of the run under the cursor, or hide them."""
         line = self.line
-        if line is not None and line.run:
-            self._opened ^= {line.run}
-            self._draw()
+        if line is None or not (line.turns or line.depth):
+            self.page.port.say("no prompts are below this step")
+            return
+        self._opened ^= {line.run}
+        self._draw()
 
     def act_left(self) -> None:
         """Show what was left behind, or hide it."""

@@ -90,7 +90,7 @@ def read_story(project: Project, task: Task, limit: int) -> Story:
         shown += [_line(each, behind, back, 1) for each in reversed(turns.get(progress.name, []))]
     for step in reversed(steps):
         own = turns.get(step.run, [])
-        shown.append(_line(step, behind, back, 0)._replace(turns=len(own)))
+        shown.append(_with_turns(_line(step, behind, back, 0), own))
         shown += [_line(each, behind, back, 1) for each in reversed(own)]
     left = sum(each.state == "left" for each in shown)
     return Story(tuple(shown), left, more)
@@ -119,6 +119,15 @@ def _line(step: Step, behind: Collection[int], back: Collection[int], depth: int
         run=step.run or step.run_of_turn,
         number=step.number,
         is_turn=bool(prompt),
+    )
+
+
+def _with_turns(line: Line, turns: Sequence[Step]) -> Line:
+    """Return the line of a run that has these turns: what they changed is a change of it, too."""
+    return line._replace(
+        turns=len(turns),
+        additions=line.additions + sum(each.additions for each in turns),
+        deletions=line.deletions + sum(each.deletions for each in turns),
     )
 
 
@@ -163,7 +172,7 @@ def _cells(line: Line, opened: Collection[str], look: Look, now: datetime) -> tu
     status_style = "bad" if line.failed else style
     files = counted(line.files, "file") if line.files else ""
     plus: Pieces = [(f"{line.files or ''} ", "dim")] if files else []
-    if line.files:
+    if line.files or line.additions or line.deletions:
         plus += [(f"+{line.additions}", "good" if base == TEXT else base), (" ", TEXT)]
         plus += [(f"-{line.deletions}", "bad" if base == TEXT else base)]
     return (
@@ -175,6 +184,17 @@ def _cells(line: Line, opened: Collection[str], look: Look, now: datetime) -> tu
         [(duration(line.duration_ms) if line.duration_ms else "", "dim")],
         [(ago(line.at, now), "dim")],
     )
+
+
+def turns_of(story: Story, line: Line) -> list[Line]:
+    """Return the prompts of a run that were not left behind, the newest first."""
+    if line.is_turn or not line.run:
+        return []
+    return [
+        each
+        for each in story.lines
+        if each.run == line.run and each.is_turn and each.state != "left"
+    ]
 
 
 def found(story: Story, key: str | None) -> Line | None:

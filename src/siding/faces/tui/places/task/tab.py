@@ -101,6 +101,10 @@ class Tab(Container):
     def left(self) -> None:
         """Take in that another tab is shown, or none."""
 
+    def may_leave(self) -> bool:
+        """Tell whether `back` may leave the place now; something in the tab may end instead."""
+        return True
+
     def fit(self, columns: int) -> None:
         """Take the present width of the screen."""
 

@@ -10,7 +10,6 @@ from textual.app import App, SuspendNotSupported
 from siding.applying.pull_request import (
     PreparedPullRequest,
     PullRequestRequest,
-    open_pull_request,
     prepare,
 )
 from siding.faces.plans.acts import shown_plan
@@ -21,7 +20,6 @@ from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.styles import TEXT
 from siding.faces.tui.text import inert
 from siding.ground.errors import SidingError, counted
-from siding.record.recording.held_traps import see
 from siding.running.apart import start_retry
 from siding.running.run import StdinPlan, Terminal
 from siding.undo.retry import PlannedRetry, plan_retry, retry
@@ -102,19 +100,3 @@ def lines_of_pull_request(found: PreparedPullRequest) -> list[Pieces]:
     ]
     lines += [[("", TEXT)], [(inert(found.title), "bold")]]
     return [*lines, *([(inert(line), TEXT)] for line in found.body.split("\n"))]
-
-
-def push_and_open(opened: Opened, found: PreparedPullRequest) -> str:
-    """Push, and open the pull request or update it; return what came of it.
-
-    The person has seen what other programs would run: it was shown before.
-    """
-    if found.holds:
-        see(opened.project, found.traps)
-    done = open_pull_request(opened.project, PullRequestRequest(task=opened.task.id))
-    pushed = counted(done.prepared.new_commits, "commit")
-    what = f"pushed {pushed} to {done.prepared.remote} as {done.prepared.branch}"
-    if done.url is None:
-        page = f": {done.page}" if done.page else ""
-        return f"{what}; gh is not installed, so the pull request is yours to open{page}"
-    return f"{what}; {'opened' if done.created else 'the open pull request has it now'}: {done.url}"

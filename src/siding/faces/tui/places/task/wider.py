@@ -3,8 +3,11 @@
 from siding.agents.table import talks
 from siding.applying.pull_request import PreparedPullRequest
 from siding.bisect.search import Verdict
+from siding.bisect.stopper import SearchStopped
 from siding.faces.plans.plan import ActRequest
-from siding.faces.tui.places.task.bisecting import Bisecting, Found
+from siding.faces.tui.acts.pull_request import push_and_open
+from siding.faces.tui.acts.starting import what_runs
+from siding.faces.tui.places.task.bisecting import Bisecting, Found, unfinished
 from siding.faces.tui.places.task.changes import From, Since
 from siding.faces.tui.places.task.sheet import Choice
 from siding.faces.tui.places.task.tab import ActPage
@@ -13,7 +16,6 @@ from siding.faces.tui.places.task.terminal import (
     lines_of_pull_request,
     planned_again,
     prepared,
-    push_and_open,
     run_again,
     run_apart,
 )
@@ -63,7 +65,7 @@ class Wider:
 
     def _begun(self, said: str) -> None:
         """Show what prints by now; the step is there when it has ended."""
-        self._page.acted(said.partition("\n")[0])
+        self._page.acted(f"{what_runs(said)}   U takes it back")
         self._page.show_output("")
 
     def _sent(self, is_told: bool) -> None:
@@ -90,7 +92,9 @@ class Wider:
 
         def then(_key: str) -> None:
             said = in_terminal(
-                self._page.siding_app, "pull request", lambda: push_and_open(opened, found)
+                self._page.siding_app,
+                "pull request",
+                lambda: push_and_open(opened.project, opened.task.id, found),
             )
             self._page.acted(said)
 
@@ -131,27 +135,35 @@ class Wider:
         if self._bisecting is not None:
             self._page.port.say("a search is under way")
             return
-        self._page.ask_text("bisect: a command that fails since (nothing: by eye)", self._begin)
+        self._page.port.work(lambda: unfinished(self._page.opened), then=self._ask_check)
+
+    def _ask_check(self, check: str) -> None:
+        goes_on = "; this one goes on" if check else ""
+        title = f"bisect: a command that fails since (nothing: by eye){goes_on}"
+        self._page.ask_text(title, self._begin, text=check)
 
     def _begin(self, check: str) -> None:
         app = self._page.siding_app
 
         def tell(lines: list[Pieces], is_asked: bool) -> None:
-            app.call_from_thread(self._show_search, list(lines), is_asked)
+            app.call_later(self._show_search, search, list(lines), is_asked)
 
         search = self._bisecting = Bisecting(self._page.opened, check.strip(), "", tell)
 
-        def work() -> Found:
+        def work() -> Found | SearchStopped:
             try:
                 return search.run()
+            except SearchStopped as ended:
+                return ended
             finally:
                 self._bisecting = None
 
         self._page.port.work(work, then=self._show_found)
 
-    def _show_search(self, lines: list[Pieces], is_asked: bool) -> None:
-        self._is_asked = is_asked
-        self._page.show_lines([Choice(each) for each in lines])
+    def _show_search(self, search: Bisecting, lines: list[Pieces], is_asked: bool) -> None:
+        if self._bisecting is search and not search.is_stopped:
+            self._is_asked = is_asked
+            self._page.show_lines([Choice(each) for each in lines])
 
     def answer(self, key: str) -> None:
         """Take what a person sees in the state that is shown."""
@@ -160,11 +172,15 @@ class Wider:
             self._bisecting.say(_ANSWERS[key])
 
     def closed(self) -> None:
-        """Take in that the sheet was closed: a search ends after the look that it does."""
+        """Take in that the sheet was closed, or the place left: a search ends."""
+        self._is_asked = False
         if self._bisecting is not None:
             self._bisecting.stop()
 
-    def _show_found(self, found: Found) -> None:
+    def _show_found(self, found: Found | SearchStopped) -> None:
+        if isinstance(found, SearchStopped):
+            self._page.port.say(f"{found.message}: B goes on from what is known")
+            return
         choices = [Choice(each) for each in found.lines]
         if found.step:
             back = ActRequest(act="rollback", step=found.holds)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from siding.feed.model import Row, RowKind, State
 
 MOST = 9
+SLOT = "slot_"  # the acts that go to them: `slot_1`
 
 
 class Slots:
@@ -69,3 +70,8 @@ class Slots:
 
     def is_pinned(self, number: int) -> bool:
         return number in self._pinned
+
+
+def slot_of(act: str) -> int:
+    """Return the number that an act goes to; 0 for other acts."""
+    return int(act.removeprefix(SLOT)) if act.startswith(SLOT) else 0

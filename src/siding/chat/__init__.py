@@ -1,0 +1,1 @@
+"""Conversations: runs whose agent is held over its own protocol."""

@@ -1,0 +1,163 @@
+"""What a conversation's story has beside what its agent says (`siding.agents.talking.port`).
+
+An event becomes a line of JSON: its name in `event`, and its fields, without those that have their
+usual value. FORMAT.md lists them.
+"""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from siding.ground.namedtuples import NamedTuple
+
+
+class Began(NamedTuple):
+    """The conversation began."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    by: str = ""
+
+
+class Queued(NamedTuple):
+    """A person, or a program, gave a prompt. `files` are pictures, kept beside the story."""
+
+    prompt: str
+    text: str
+    files: tuple[str, ...] = ()
+    steers: bool = False
+    by: str = ""
+
+
+class Edited(NamedTuple):
+    prompt: str
+    text: str
+    by: str = ""
+
+
+class Moved(NamedTuple):
+    """A prompt that waits was put before another; last, if `before` is empty."""
+
+    prompt: str
+    before: str = ""
+    by: str = ""
+
+
+class Dropped(NamedTuple):
+    prompt: str
+    by: str = ""
+
+
+class Requeued(NamedTuple):
+    """A prompt that was sent waits again, at the head: the agent provably has not taken it."""
+
+    prompt: str
+    reason: str = ""
+
+
+class Sending(NamedTuple):
+    """The agent is given this prompt now. What follows may have happened or not until it says."""
+
+    prompt: str
+    steers: bool = False
+
+
+class Proven(NamedTuple):
+    """The agent's own record says that it had taken a prompt."""
+
+    prompt: str
+
+
+class Unsure(NamedTuple):
+    """Nothing shows whether the agent has taken a prompt: a person decides."""
+
+    prompt: str
+
+
+class StopAsked(NamedTuple):
+    by: str = ""
+
+
+class Held(NamedTuple):
+    """What waits is not sent until somebody goes on."""
+
+    reason: str = ""
+
+
+class WentOn(NamedTuple):
+    by: str = ""
+
+
+class Put(NamedTuple):
+    """What the agent asked was put to a person, as this decision."""
+
+    ask: str
+    decision: str
+
+
+class Answered(NamedTuple):
+    """What the agent asked is answered so. It is on the disk before the agent hears of it."""
+
+    ask: str
+    allows: bool
+    always: bool = False
+    reason: str = ""
+    choices: Mapping[str, str] = {}
+    by: str = ""
+
+
+class Hosted(NamedTuple):
+    """A host holds the agent, in this run of the task."""
+
+    run: str
+    session: str = ""
+
+
+class Ended(NamedTuple):
+    """The agent has ended."""
+
+    exit_code: int | None = None
+    reason: str = ""
+
+
+class SettingsAsked(NamedTuple):
+    model: str = ""
+    mode: str = ""
+    effort: str = ""
+    by: str = ""
+
+
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def name_of(event: type[Any]) -> str:
+    """Return the name of a kind of event, as `event` has it: ``turn-ended``."""
+    return _WORDS.sub("-", event.__name__).lower()
+
+
+def record_of(event: Any) -> dict[str, Any]:
+    """Return an event as its record."""
+    usual = event._field_defaults
+    fields = {
+        name: _plain(value)
+        for name, value in zip(event._fields, event, strict=True)
+        if name not in usual or usual[name] != value
+    }
+    return {"event": name_of(type(event)), **fields}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_fields"):
+        usual = value._field_defaults
+        pairs = zip(value._fields, value, strict=True)
+        return {n: _plain(v) for n, v in pairs if n not in usual or usual[n] != v}
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    return value

@@ -1,0 +1,160 @@
+"""What people and programs ask of a conversation, as files that its host takes one after the other.
+
+A request is on the disk before anybody acts on it, and stays there until its effect is in the
+story. The lines of the story name it, so that one that was acted on right before a kill is known.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from siding.ground.files.durable import create_bytes, make_dirs, remove_file
+from siding.ground.files.regular import read_small
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.codec import NotJson, parse_object
+from siding.ground.storage.fields import mapping, text, words
+
+LONGEST = 4 << 20  # bytes of a request; pictures lie beside it
+_SUFFIX = ".json"
+
+
+class GivePrompt(NamedTuple):
+    """A prompt for the next turn, or into the one that runs."""
+
+    prompt: str
+    text: str
+    files: tuple[str, ...] = ()
+    steers: bool = False
+
+
+class EditPrompt(NamedTuple):
+    prompt: str
+    text: str
+
+
+class MovePrompt(NamedTuple):
+    """Put a prompt before another that waits; "" puts it last."""
+
+    prompt: str
+    before: str = ""
+
+
+class DropPrompt(NamedTuple):
+    prompt: str
+
+
+class SendAgain(NamedTuple):
+    """A prompt of which nobody knows whether it was taken is to be sent again."""
+
+    prompt: str
+
+
+class StopTurn(NamedTuple):
+    """End the turn, and drop what waits."""
+
+
+class GoOn(NamedTuple):
+    """Send what is held."""
+
+
+class Change(NamedTuple):
+    """Change what the agent works with; "" leaves it."""
+
+    model: str = ""
+    mode: str = ""
+    effort: str = ""
+
+
+class Compact(NamedTuple):
+    """Have the agent make its conversation shorter."""
+
+
+class EndTalk(NamedTuple):
+    """End the agent; the next prompt goes on with the conversation."""
+
+
+AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
+Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk
+
+_KINDS: Mapping[str, type[Any]] = {
+    "prompt": GivePrompt,
+    "edit": EditPrompt,
+    "move": MovePrompt,
+    "drop": DropPrompt,
+    "again": SendAgain,
+    "stop": StopTurn,
+    "go-on": GoOn,
+    "set": Change,
+    "compact": Compact,
+    "end": EndTalk,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+class Asked(NamedTuple):
+    """A request in its file. `id` is the file's name; `by` says who asks, and from where."""
+
+    id: str
+    request: Request
+    by: str = ""
+
+
+class Requests:
+    """The requests of one conversation that nobody has acted on."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def put(self, request: Request, *, by: str, at_ns: int, more: str) -> str:
+        """Store a request durably; return its id. `more` makes it one of its own."""
+        name = f"{at_ns:020}-{more}"
+        record = {"do": _NAMES[type(request)], "by": by, **request._asdict()}
+        make_dirs(self._directory)
+        data = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        create_bytes(self._directory / f"{name}{_SUFFIX}", data)
+        return name
+
+    def waiting(self) -> list[Asked]:
+        """Return them, oldest first. What cannot be read is passed over, and stays."""
+        try:
+            names = sorted(os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        found = (self._read(name) for name in names if name.endswith(_SUFFIX))
+        return [each for each in found if each is not None]
+
+    def done(self, request_id: str) -> None:
+        with suppress(FileNotFoundError):
+            remove_file(self._directory / f"{request_id}{_SUFFIX}")
+
+    def _read(self, name: str) -> Asked | None:
+        data = read_small(self._directory / name, LONGEST)
+        if data is None:
+            return None
+        try:
+            record = parse_object(data)
+        except NotJson:
+            return None
+        request = _request_in(record)
+        if request is None:
+            return None
+        return Asked(name.removesuffix(_SUFFIX), request, text(record.get("by")))
+
+
+def _request_in(record: Mapping[str, Any]) -> Request | None:
+    kind = _KINDS.get(text(record.get("do")))
+    if kind is None:
+        return None
+    given = mapping(record)
+    if kind is GivePrompt:
+        return GivePrompt(
+            text(given.get("prompt")),
+            text(given.get("text")),
+            words(given.get("files")),
+            steers=given.get("steers") is True,
+        )
+    made: Request = kind(*(text(given.get(name)) for name in kind._fields))
+    return made

@@ -1,0 +1,299 @@
+"""Where a conversation stands: a fold of its story."""
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import text, whole, words
+
+
+class Standing(StrEnum):
+    """What a conversation is doing."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITS = "waits"  # for a person: what its agent asks
+    STOPPING = "stopping"
+    HELD = "held"  # something waits to be sent, until somebody goes on
+    UNSURE = "unsure"  # whether its agent has taken a prompt: a person decides
+    ENDED = "ended"  # nobody holds its agent; the next prompt goes on with it
+
+
+class Waiting(NamedTuple):
+    """A prompt that its agent has not got yet."""
+
+    prompt: str
+    text: str
+    files: tuple[str, ...] = ()
+    steers: bool = False
+    by: str = ""
+
+
+class OpenAsk(NamedTuple):
+    """What the agent waits for."""
+
+    ask: str
+    title: str
+    decision: str = ""  # as which it was put to a person
+    record: Mapping[str, Any] = {}
+
+
+class Talk(NamedTuple):
+    """One conversation."""
+
+    seq: int = 0  # of the newest line that was folded
+    agent: str = ""
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    session: str = ""
+    run: str = ""
+    model: str = ""
+    mode: str = ""
+    effort: str = ""
+    is_open: bool = False  # an agent is there and takes prompts
+    is_held_by_host: bool = False
+    queue: tuple[Waiting, ...] = ()
+    sent: Waiting | None = None  # the prompt that the agent has, or may have
+    steered: tuple[Waiting, ...] = ()  # given into the running turn, and not taken yet
+    is_taken: bool = False
+    unsure: tuple[Waiting, ...] = ()
+    is_running: bool = False
+    is_stopping: bool = False
+    is_paused: bool = False
+    turns: int = 0  # that have begun
+    taken: int = 0  # prompts of ours
+    asks: tuple[OpenAsk, ...] = ()
+    trouble: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    context: int = 0
+    title: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """What it is doing now, as one word."""
+        if not self.is_held_by_host:
+            return Standing.UNSURE if self.unsure else Standing.ENDED
+        if self.asks:
+            return Standing.WAITS
+        if self.is_stopping:
+            return Standing.STOPPING
+        if self.is_running or self.sent is not None:
+            return Standing.RUNNING
+        if self.unsure:
+            return Standing.UNSURE
+        if not self.is_open:
+            return Standing.STARTING
+        return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
+
+    def waiting(self, prompt: str) -> Waiting | None:
+        return next((each for each in self.queue if each.prompt == prompt), None)
+
+
+def folded(lines: Iterable[Mapping[str, Any]], before: Talk = Talk()) -> Talk:  # noqa: B008
+    """Return where a conversation stands after these lines of its story."""
+    for line in lines:
+        before = after(before, line)
+    return before
+
+
+def after(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    """Return where a conversation stands after one more line. A line of a later version is none."""
+    step = _STEPS.get(text(line.get("event")))
+    talk = talk._replace(seq=max(talk.seq, whole(line.get("seq"))))
+    return talk if step is None else step(talk, line)
+
+
+def _without(all_: tuple[Waiting, ...], prompt: str) -> tuple[Waiting, ...]:
+    return tuple(each for each in all_ if each.prompt != prompt)
+
+
+def _began(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(
+        agent=text(line.get("agent")),
+        program=words(line.get("program")),
+        options=words(line.get("options")),
+        model=text(line.get("model")),
+    )
+
+
+def _queued(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt = text(line.get("prompt"))
+    if any(each.prompt == prompt for each in (*talk.queue, *talk.steered, *talk.unsure)):
+        return talk
+    new = Waiting(
+        prompt,
+        text(line.get("text")),
+        words(line.get("files")),
+        steers=line.get("steers") is True,
+        by=text(line.get("by")),
+    )
+    title = talk.title or new.text.strip().partition("\n")[0][:80]
+    return talk._replace(queue=(*talk.queue, new), title=title)
+
+
+def _edited(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    queue = tuple(
+        each._replace(text=text(line.get("text"))) if each.prompt == line.get("prompt") else each
+        for each in talk.queue
+    )
+    return talk._replace(queue=queue)
+
+
+def _moved(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt, before = text(line.get("prompt")), text(line.get("before"))
+    moved = talk.waiting(prompt)
+    if moved is None or prompt == before:
+        return talk
+    rest = list(_without(talk.queue, prompt))
+    place = next((n for n, each in enumerate(rest) if each.prompt == before), len(rest))
+    return talk._replace(queue=(*rest[:place], moved, *rest[place:]))
+
+
+def _dropped(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt = text(line.get("prompt"))
+    return talk._replace(queue=_without(talk.queue, prompt), unsure=_without(talk.unsure, prompt))
+
+
+def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt = text(line.get("prompt"))
+    known = (*((talk.sent,) if talk.sent else ()), *talk.steered, *talk.unsure)
+    back = next((each for each in known if each.prompt == prompt), None)
+    if back is None:
+        return talk
+    sent = None if talk.sent is not None and talk.sent.prompt == prompt else talk.sent
+    return talk._replace(
+        queue=(back._replace(steers=False), *talk.queue),
+        sent=sent,
+        steered=_without(talk.steered, prompt),
+        unsure=_without(talk.unsure, prompt),
+    )
+
+
+def _sending(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt = text(line.get("prompt"))
+    going = talk.waiting(prompt)
+    if going is None:
+        return talk
+    talk = talk._replace(queue=_without(talk.queue, prompt))
+    if line.get("steers") is True:
+        return talk._replace(steered=(*talk.steered, going))
+    return talk._replace(sent=going, is_taken=False)
+
+
+def _taken(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt = text(line.get("prompt"))
+    if any(each.prompt == prompt for each in talk.steered):
+        return talk._replace(steered=_without(talk.steered, prompt), taken=talk.taken + 1)
+    if talk.sent is not None and talk.sent.prompt == prompt and not talk.is_taken:
+        return talk._replace(is_taken=True, taken=talk.taken + 1)
+    if any(each.prompt == prompt for each in talk.unsure):
+        return talk._replace(unsure=_without(talk.unsure, prompt), taken=talk.taken + 1)
+    return talk
+
+
+def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    prompt = text(line.get("prompt"))
+    known = (*((talk.sent,) if talk.sent else ()), *talk.steered)
+    found = tuple(each for each in known if each.prompt == prompt)
+    sent = None if talk.sent is not None and talk.sent.prompt == prompt else talk.sent
+    return talk._replace(
+        unsure=(*talk.unsure, *found), sent=sent, steered=_without(talk.steered, prompt)
+    )
+
+
+def _turn_started(talk: Talk, _line: Mapping[str, Any]) -> Talk:
+    return talk._replace(is_running=True, turns=talk.turns + 1, trouble="")
+
+
+def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    # A turn that nobody prompted may end while a prompt is on its way.
+    own = text(line.get("prompt"))
+    sent = talk.sent if own and talk.sent is not None and talk.sent.prompt != own else None
+    return talk._replace(sent=sent, is_running=False, is_stopping=False, asks=())
+
+
+def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    new = OpenAsk(text(line.get("ask")), text(line.get("title")), record=dict(line))
+    return talk._replace(asks=(*talk.asks, new))
+
+
+def _put(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    decision = text(line.get("decision"))
+    asks = tuple(
+        each._replace(decision=decision) if each.ask == line.get("ask") else each
+        for each in talk.asks
+    )
+    return talk._replace(asks=asks)
+
+
+def _ask_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(asks=tuple(each for each in talk.asks if each.ask != line.get("ask")))
+
+
+def _hosted(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(run=text(line.get("run")), is_held_by_host=True, is_open=False, trouble="")
+
+
+def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    session = text(line.get("session")) or talk.session
+    return talk._replace(session=session, is_open=True, model=text(line.get("model")) or talk.model)
+
+
+def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(
+        is_held_by_host=False,
+        is_open=False,
+        is_running=False,
+        is_stopping=False,
+        asks=(),
+        trouble=text(line.get("reason")) or talk.trouble,
+    )
+
+
+def _applied(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(
+        model=text(line.get("model")) or talk.model,
+        mode=text(line.get("mode")) or talk.mode,
+        effort=text(line.get("effort")) or talk.effort,
+    )
+
+
+def _used(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(
+        input_tokens=whole(line.get("input")),
+        output_tokens=whole(line.get("output")),
+        context=whole(line.get("context")) or talk.context,
+    )
+
+
+_STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
+    "began": _began,
+    "queued": _queued,
+    "edited": _edited,
+    "moved": _moved,
+    "dropped": _dropped,
+    "requeued": _requeued,
+    "sending": _sending,
+    "prompt-taken": _taken,
+    "proven": _taken,
+    "unsure": _unsure,
+    "turn-started": _turn_started,
+    "turn-ended": _turn_ended,
+    "asked": _asked,
+    "put": _put,
+    "answered": _ask_over,
+    "ask-gone": _ask_over,
+    "hosted": _hosted,
+    "opened": _opened,
+    "session-changed": lambda talk, line: talk._replace(session=text(line.get("session"))),
+    "ended": _ended,
+    "applied": _applied,
+    "used": _used,
+    "stop-asked": lambda talk, _line: talk._replace(is_stopping=talk.is_running),
+    "held": lambda talk, _line: talk._replace(is_paused=True),
+    "went-on": lambda talk, _line: talk._replace(is_paused=False),
+    "troubled": lambda talk, line: talk._replace(trouble=text(line.get("message"))),
+}

@@ -1,0 +1,117 @@
+"""The conversations of a task on the disk: FORMAT.md."""
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from siding.chat.requests import LONGEST, Requests
+from siding.chat.state import Talk, after, folded
+from siding.chat.story import StoryReader
+from siding.ground.errors import NotFound
+from siding.ground.files.durable import make_dirs, replace_bytes
+from siding.ground.files.regular import read_small
+from siding.ground.storage.layout import TaskLayout
+from siding.ground.storage.locks import FileLock
+
+_ID = re.compile(r"c[1-9][0-9]{0,8}")
+
+
+class Chat:
+    """Where one conversation lies. `lock` is held by its host while it lives."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.id = directory.name
+        self.story = directory / "story.jsonl"
+        self.socket = directory / "sock"
+        self.lock = directory / "lock"
+        self.files = directory / "files"
+        self.requests = Requests(directory / "asked")
+        self._prompts = directory / "prompts"
+
+    def talk(self) -> Talk:
+        """Return where it stands, as its story says."""
+        try:
+            reader = StoryReader(self.story)
+        except FileNotFoundError:
+            return Talk()
+        try:
+            return folded(reader.records())
+        finally:
+            reader.close()
+
+    def talk_and_done(self) -> tuple[Talk, frozenset[str]]:
+        """Return where it stands, and which of the requests that still lie there were acted on."""
+        there = {each.id for each in self.requests.waiting()}
+        done: set[str] = set()
+        talk = Talk()
+        if not self.story.exists():
+            return talk, frozenset()
+        reader = StoryReader(self.story)
+        try:
+            for record in reader.records():
+                talk = after(talk, record)
+                if record.get("request") in there:
+                    done.add(record["request"])
+        finally:
+            reader.close()
+        return talk, frozenset(done)
+
+    def keep_prompt(self, prompt: str, words: str) -> None:
+        """Keep a prompt as it was given until its agent has it: the story has no secrets."""
+        make_dirs(self._prompts)
+        replace_bytes(self._prompts / prompt, words.encode("utf-8", "surrogateescape"))
+
+    def prompt(self, prompt: str) -> str:
+        """Return a prompt as it was given; "" if the story has it so."""
+        data = read_small(self._prompts / prompt, LONGEST)
+        return "" if data is None else data.decode("utf-8", "surrogateescape")
+
+    def forget_prompt(self, prompt: str) -> None:
+        (self._prompts / prompt).unlink(missing_ok=True)
+
+    def has_host(self) -> bool:
+        return FileLock(self.lock).is_locked()
+
+
+class Chats:
+    """All conversations of one task."""
+
+    def __init__(self, layout: TaskLayout) -> None:
+        self._directory = layout.chats_dir
+
+    def all(self) -> list[Chat]:
+        """Return them, oldest first."""
+        try:
+            names = os.listdir(self._directory)
+        except FileNotFoundError:
+            return []
+        ids = sorted((each for each in names if _ID.fullmatch(each)), key=lambda n: int(n[1:]))
+        return [Chat(self._directory / each) for each in ids]
+
+    def find(self, named: str) -> Chat:
+        """Return the one with this id; with "" the newest. Raises NotFound."""
+        found = self.all()
+        if not named and found:
+            return found[-1]
+        for each in found:
+            if each.id == named:
+                return each
+        raise NotFound(
+            f"there is no conversation {named!r} here"
+            if named
+            else "there is no conversation here",
+            hint="`siding chat list` lists them; `siding chat AGENT PROMPT` begins one",
+        )
+
+    def begin(self) -> Chat:
+        """Make the place of a new one; two at once get two."""
+        make_dirs(self._directory)
+        newest = self.all()
+        number = int(newest[-1].id[1:]) if newest else 0
+        while True:
+            number += 1
+            with suppress(FileExistsError):
+                (self._directory / f"c{number}").mkdir(mode=0o700)
+                return Chat(self._directory / f"c{number}")

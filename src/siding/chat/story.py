@@ -1,0 +1,79 @@
+"""The story of a conversation: a file of lines, one an event, that grows at its end.
+
+Whoever shows a conversation reads the file, from its beginning or from a line whose number it
+knows, and goes on as it grows. So each viewer has the same story to the byte, a slow one costs
+nobody but itself, and nothing is kept in memory for one. Only the host writes, under the lock of
+the conversation.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from siding.ground.files.durable import flush, write_all
+from siding.ground.files.regular import open_regular
+from siding.ground.storage.codec import NotJson, parse_object
+from siding.ground.storage.writes import encode_line
+
+_BLOCK = 1 << 16
+
+
+class Story:
+    """The story, open for its one writer."""
+
+    def __init__(self, path: Path) -> None:
+        self._fd = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        self._cut_torn()
+
+    def add(self, record: Mapping[str, Any], *, now: bool) -> None:
+        """Append a line. With `now` it and all before it are on the disk when this returns."""
+        write_all(self._fd, encode_line(record) + b"\n")
+        if now:
+            flush(self._fd)
+
+    def close(self) -> None:
+        flush(self._fd)
+        os.close(self._fd)
+
+    def _cut_torn(self) -> None:
+        """Cut off a line that a killed writer had begun: nothing was done of what it says."""
+        end = size = os.fstat(self._fd).st_size
+        while end > 0:
+            start = max(0, end - _BLOCK)
+            place = os.pread(self._fd, end - start, start).rfind(b"\n")
+            if place >= 0:
+                end = start + place + 1
+                break
+            end = start
+        if end < size:
+            os.ftruncate(self._fd, end)
+
+
+class StoryReader:
+    """Reads a story that may still grow. `offset` is where the next line begins."""
+
+    def __init__(self, path: Path, offset: int = 0) -> None:
+        self._fd = open_regular(path)
+        self.offset = offset
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the whole lines that are there and were not read yet, each with its newline."""
+        kept = b""
+        while block := os.pread(self._fd, _BLOCK, self.offset + len(kept)):
+            kept += block
+            while (place := kept.find(b"\n")) >= 0:
+                line, kept = kept[: place + 1], kept[place + 1 :]
+                self.offset += len(line)
+                yield line
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield them as records. A line that cannot be read is passed over."""
+        for line in self.lines():
+            try:
+                yield parse_object(line)
+            except NotJson:
+                continue
+
+    def close(self) -> None:
+        os.close(self._fd)

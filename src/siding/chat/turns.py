@@ -1,0 +1,86 @@
+"""Record the turns of a conversation as steps of its run, as the turns that hooks report are.
+
+What changed before a prompt is not of its turn, so the workspace is looked at when the prompt goes
+and when its turn has ended. Both take the task's lock and a snapshot; a thread does one after the
+other, so that requests and viewers are served meanwhile.
+"""
+
+from collections.abc import Callable, Mapping
+from queue import SimpleQueue
+from threading import Thread
+
+from siding.agents.hooks import Moment
+from siding.agents.talking.port import How
+from siding.chat.state import Waiting
+from siding.ground.errors import SidingError
+from siding.record.ledger.usage import UsedTokens
+from siding.record.place.project import Project
+from siding.record.runs.reported import Reported, read_reported, write_reported
+from siding.record.runs.run import LONGEST_PROMPT, Run
+from siding.record.tasks.task import Task
+from siding.running.checkpoint import (
+    TurnWords,
+    record_turn,
+    settle_before_turn,
+    words_of_turn,
+)
+
+_MOMENTS: Mapping[How, Moment] = {How.FAILED: Moment.FAILED}
+
+
+class TurnRecorder:
+    """Records the turns of one run."""
+
+    def __init__(self, project: Project, task: Task, run: Run) -> None:
+        self._project = Project(project.app, project.layout, project.paths)
+        self._task, self._run = task, run
+        self._layout = project.task_layout(task.id)
+        self._waiting: SimpleQueue[tuple[Callable[[], None], Callable[[], None]] | None] = (
+            SimpleQueue()
+        )
+        self._thread = Thread(target=self._work, name="siding: turns", daemon=True)
+        self._thread.start()
+
+    def prompt(self, session: str, prompt: Waiting, then: Callable[[], None]) -> None:
+        """A prompt is about to go to the agent; `then` is called when that is recorded."""
+        self._waiting.put((lambda: self._begin(session, prompt), then))
+
+    def ended(
+        self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[], None]
+    ) -> None:
+        """A turn has ended; `then` is called when it is recorded, or cannot be."""
+        self._waiting.put((lambda: self._end(session, how, used), then))
+
+    def close(self) -> None:
+        """Wait until everything is recorded."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (found := self._waiting.get()) is not None:
+            work, then = found
+            try:
+                work()
+            except (SidingError, OSError) as error:
+                # The agent goes on; what it does is in the next step.
+                self._project.app.warn(f"{self._run.id}: a turn could not be recorded: {error}")
+            then()
+
+    def _begin(self, session: str, prompt: Waiting) -> None:
+        if self._run.is_recorded:
+            settle_before_turn(self._project, self._task.id, self._run.id)
+        before = read_reported(self._layout, self._run.id) or Reported()
+        words = self._project.redaction.text(prompt.text)[:LONGEST_PROMPT]
+        begun = before.begun((words,), self._project.app.now(), 0)
+        now = begun._replace(session=session, turn=prompt.prompt, prompts=before.prompts + 1)
+        write_reported(self._layout, self._run.id, now)
+
+    def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> None:
+        before = read_reported(self._layout, self._run.id) or Reported()
+        before = before._replace(session=session or before.session)
+        if self._run.is_recorded:
+            moment = _MOMENTS.get(how, Moment.STOPPED).value
+            words: TurnWords = words_of_turn(before, lambda: used, moment, tuple)
+            ids = self._project, self._task.id, self._run.id
+            record_turn(*ids, moment, words, only_if_changed=False)
+        write_reported(self._layout, self._run.id, before._replace(in_turn=False, later=()))
