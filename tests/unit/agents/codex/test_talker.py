@@ -48,7 +48,7 @@ from siding.agents.talking.port import (
 from unit.agents.codex.scenes import Lines, Scene, act, played, recorded, scene, sent_by
 
 RECORDINGS = Path(__file__).parent
-ODD: tuple[Any, ...] = (None, 7, "x", [], {}, [{}])
+ODD: tuple[Any, ...] = (None, 7, "x", [{}])
 
 
 def begun(**fields: Any) -> Talker:
@@ -61,7 +61,6 @@ def lines_of(name: str) -> Lines:
     return recorded(RECORDINGS / f"{name}-0.169.0.jsonl")
 
 
-@cache
 def scenes_of(name: str) -> list[Scene]:
     return played(begun(), lines_of(name))
 
@@ -105,6 +104,7 @@ def test_it_opens_when_all_that_was_asked_is_answered() -> None:
     assert methods(opening) == [
         *("initialize", "initialized", "thread/start", "skills/list", "account/read")
     ]
+    assert opening.sent[0]["params"]["capabilities"] == {"experimentalApi": True}
     applied, opened = opening.events
     assert applied == Applied(model="gpt-5.5", mode="", effort="")
     assert isinstance(opened, Opened)
@@ -359,6 +359,68 @@ def test_a_turn_is_stopped_as_soon_as_it_has_started() -> None:
     assert sent_by(talker) == []
 
 
+def running() -> Talker:
+    """Return a talker whose turn ``t`` runs."""
+    talker = opened_talker()
+    told(talker, notice("turn/started", turn={"id": "t"}))
+    return talker
+
+
+def approval(turn: str = "t", thread: str = "id-1") -> dict[str, Any]:
+    line = notice("item/commandExecution/requestApproval", itemId="i", command="ls")
+    return {"id": 0, **line, "params": {**line["params"], "turnId": turn, "threadId": thread}}
+
+
+def test_nothing_is_answered_while_it_stops_unless_the_stop_is_refused() -> None:
+    talker = running()
+    (asked,) = told(talker, approval())
+    assert isinstance(asked, Asked)
+    talker.stop()
+    (interrupt,) = sent_by(talker)
+    talker.answer(asked.ask, Answer(allows=True))
+    assert sent_by(talker) == []
+    refused = {"id": interrupt["id"], "error": {"code": -1, "message": "not now"}}
+    assert told(talker, refused) == [Troubled(Trouble.OTHER, "not now")]
+    talker.answer(asked.ask, Answer(allows=True))
+    assert sent_by(talker) == [{"id": 0, "result": {"decision": "accept"}}]
+
+
+def test_a_stop_that_comes_too_late_is_no_trouble() -> None:
+    talker = running()
+    talker.stop()
+    (interrupt,) = sent_by(talker)
+    told(talker, notice("turn/completed", turn={"id": "t", "status": "completed"}))
+    refused = {"id": interrupt["id"], "error": {"code": -1, "message": "no active turn"}}
+    assert told(talker, refused) == []
+
+
+def test_what_a_helper_asks_is_gone_when_its_turn_is() -> None:
+    talker = running()
+    (asked,) = told(talker, approval("u", "helper"))
+    assert isinstance(asked, Asked)
+    ended = {"turn": {"id": "u", "status": "interrupted"}, "threadId": "helper"}
+    assert told(talker, notice("turn/completed", **ended)) == [AskGone(asked.ask)]
+    talker.answer(asked.ask, Answer(allows=True))
+    assert sent_by(talker) == []
+
+
+def test_what_codex_takes_back_is_gone_and_a_denial_under_way_is_not_sent() -> None:
+    talker = running()
+    (asked,) = told(talker, approval())
+    assert isinstance(asked, Asked)
+    taken_back = notice("serverRequest/resolved", requestId=0)
+    assert told(talker, taken_back, taken_back) == [AskGone(asked.ask)]
+    (again,) = told(talker, approval())
+    assert isinstance(again, Asked)
+    assert again.ask != asked.ask
+    talker.answer(again.ask, Answer(allows=False, reason="no"))
+    talker.answer(again.ask, Answer(allows=True))  # it was answered
+    (steer,) = sent_by(talker)
+    assert told(talker, taken_back) == [AskGone(again.ask)]
+    told(talker, {"id": steer["id"], "result": {"turnId": "t"}})
+    assert sent_by(talker) == []
+
+
 def test_a_steer_waits_until_the_turn_has_started_and_comes_back_if_it_is_refused() -> None:
     talker = opened_talker()
     talker.prompt("p1", ["Talk"])
@@ -562,12 +624,48 @@ def test_a_form_of_a_server_of_tools_is_filled_in() -> None:
     assert sent_by(talker) == [{"id": "x", "result": {"action": "accept", "content": content}}]
 
 
+def test_a_tool_of_a_server_is_a_permission() -> None:
+    meta = {"codex_approval_kind": "mcp_tool_call", "tool_name": "buy", "tool_params": {"n": 1}}
+    line = asks(
+        "mcpServer/elicitation/request",
+        serverName="shop",
+        message="May it buy?",
+        requestedSchema={"type": "object", "properties": {}},
+        _meta={**meta, "persist": ["session", "always"]},
+    )
+    for answer, result in (
+        (Answer(allows=True), {"action": "accept", "content": {}}),
+        (
+            Answer(allows=True, always=True),
+            {"action": "accept", "content": {}, "_meta": {"persist": "session"}},
+        ),
+        (Answer(allows=False), {"action": "decline", "content": None}),
+    ):
+        talker = opened_talker()
+        (asked,) = told(talker, line)
+        assert asked == Asked("1", "May it buy?", "shop.buy", input={"n": 1}, can_always=True)
+        talker.answer("1", answer)
+        assert sent_by(talker) == [{"id": "x", "result": result}]
+    talker = opened_talker()
+    told(talker, line)
+    talker.answer("1", Answer(allows=False, reason="too dear"))
+    (steer,) = sent_by(talker)
+    assert steer["method"] == "turn/steer"
+    told(talker, {"id": steer["id"], "error": {"code": -1, "message": "no turn"}})
+    assert sent_by(talker) == [{"id": "x", "result": {"action": "decline", "content": None}}]
+
+
 def test_what_is_not_offered_is_refused_and_kept() -> None:
     talker = opened_talker()
     (unread,) = told(talker, asks("item/tool/call", tool="x"))
     assert isinstance(unread, Unread)
     (refused,) = sent_by(talker)
     assert (refused["id"], refused["error"]["code"]) == ("x", -32601)
+
+
+def test_a_broken_line_is_kept_and_the_next_is_read() -> None:
+    events = opened_talker().receive(b'{"method": \n{"method": "turn/started", "params": {}}\n')
+    assert events == [Unread('{"method":'), TurnStarted("", Origin.ITSELF)]
 
 
 OTHERS: Mapping[str, tuple[dict[str, Any], Callable[[Event], bool]]] = {
