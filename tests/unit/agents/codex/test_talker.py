@@ -385,6 +385,77 @@ def test_nothing_is_answered_while_it_stops_unless_the_stop_is_refused() -> None
     assert sent_by(talker) == [{"id": 0, "result": {"decision": "accept"}}]
 
 
+def test_an_answer_to_nothing_is_passed_over() -> None:
+    talker = running()
+    talker.answer("99", Answer(allows=True))
+    talker.answer("99", Answer(allows=False, reason="no"))
+    assert sent_by(talker) == []
+
+
+def test_a_reason_goes_only_with_a_denial_of_what_the_model_does() -> None:
+    talker = running()
+    (asked,) = told(talker, approval())
+    assert isinstance(asked, Asked)
+    talker.answer(asked.ask, Answer(allows=True, reason="it is safe"))
+    assert sent_by(talker) == [{"id": 0, "result": {"decision": "accept"}}]
+    questions = [{"id": "q", "question": "Which?", "options": None}]
+    (asked,) = told(talker, asks("item/tool/requestUserInput", questions=questions))
+    assert isinstance(asked, Asked)
+    talker.answer(asked.ask, Answer(allows=False, reason="none of them"))
+    assert sent_by(talker) == [{"id": "x", "result": {"answers": {}}}]
+
+
+def test_a_steer_after_a_stop_is_not_sent_and_is_left() -> None:
+    talker = running()
+    talker.stop()
+    sent_by(talker)
+    talker.steer("p2", ["Briefly"])
+    assert sent_by(talker) == []
+    ended = told(talker, notice("turn/completed", turn={"id": "t", "status": "interrupted"}))
+    assert ended == [TurnEnded(How.STOPPED, left=("p2",))]
+
+
+SETTINGS: Mapping[str, tuple[dict[str, str], dict[str, Any], bool]] = {
+    # What is set; the inner settings of a mode, if one is; whether it was so before.
+    "the model that it has": ({"model": "m"}, {}, True),
+    "another model": ({"model": "n"}, {}, False),
+    "the effort that it has": ({"effort": "low"}, {}, True),
+    "another effort": ({"effort": "high"}, {}, False),
+    "the model, and another effort": ({"model": "m", "effort": "high"}, {}, False),
+    "the mode that it has": ({"mode": "auto"}, {"model": "m", "reasoning_effort": "low"}, True),
+    "another mode": ({"mode": "plan"}, {"model": "m", "reasoning_effort": "low"}, False),
+    "all": (
+        {"mode": "plan", "model": "n", "effort": "high"},
+        {"model": "n", "reasoning_effort": "high"},
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(SETTINGS))
+def test_a_mode_is_set_with_the_model_and_the_effort_that_hold(case: str) -> None:
+    wanted, inner, was_so = SETTINGS[case]
+    talker = opened_talker()
+    policy = {"approvalPolicy": "on-request", "sandboxPolicy": {"type": "workspaceWrite"}}
+    now = {"model": "m", "effort": "low", **policy}
+    told(talker, notice("thread/settings/updated", threadSettings=now))
+    talker.set(**wanted)
+    (sent,) = sent_by(talker)
+    mode = sent["params"].get("collaborationMode", {}).get("settings", {})
+    assert {name: mode[name] for name in inner} == inner
+    assert bool(mode) is bool(inner)
+    answer = told(talker, {"id": sent["id"], "result": {}})
+    assert answer == ([Applied("m", "auto", "low")] if was_so else [])
+
+
+def test_a_server_that_does_not_begin_is_told() -> None:
+    talker = begun()
+    (first,) = sent_by(talker)
+    error = {"code": -32600, "message": "too old"}
+    assert told(talker, {"id": first["id"], "error": error}) == [Troubled(Trouble.OTHER, "too old")]
+    assert sent_by(talker) == []
+
+
 def test_a_stop_that_comes_too_late_is_no_trouble() -> None:
     talker = running()
     talker.stop()
@@ -488,6 +559,7 @@ def test_a_thread_that_does_not_open(case: str) -> None:
     told(talker, {"id": first["id"], "result": {}})
     _initialized, resume = sent_by(talker)
     assert (resume["method"], resume["params"]["threadId"]) == ("thread/resume", "id-1")
+    assert resume["params"]["excludeTurns"] is True
     error = {"code": -32600, "message": says}
     (found,) = told(talker, {"id": resume["id"], "error": error})
     assert isinstance(found, Troubled)
