@@ -53,11 +53,14 @@ class Turns:
 
     def begins(self, prompts: Collection[str] | None) -> list[Event]:
         """A turn has begun, or goes on; `prompts` of newer versions are what it begins with."""
-        found = self._let_end()
-        if not self.running:
-            found += self._begun(self._which(prompts))
+        if self.running and self._ending is None:
+            return []
+        prompt = self._which(prompts)
         self._unprompted = False
-        return found
+        if prompt in self.sent:
+            self.sent.remove(prompt)
+            return self._steered_into(prompt)
+        return [*self._let_end(), *self._begun(prompt)]
 
     def took(self, prompt: str) -> list[Event]:
         """The client has said that a prompt of ours is in a turn."""
@@ -69,12 +72,8 @@ class Turns:
             return [*found, *self._said(prompt)]
         if prompt not in self.sent:
             return []
-        found = self._let_end()
         self.sent.remove(prompt)
-        if not self.running:  # it came too late for its turn, and has one of its own
-            self.prompt, self.taken = prompt, True
-            found += self._begun(prompt)
-        return [*found, PromptTaken(prompt=prompt)]
+        return self._steered_into(prompt)
 
     def given_back(self, prompt: str, *, is_back: bool) -> list[Event]:
         """The client has answered whether it still had a prompt that was withdrawn."""
@@ -86,15 +85,10 @@ class Turns:
         if prompt not in self.sent:
             return []
         self.sent.remove(prompt)
-        if is_back:
-            self._left.append(prompt)
-        elif not self.prompt or self.taken:
-            ends = self._ending is not None and not self.sent
-            found = self._let_end() if ends else []
-            if not self.running:
-                self.prompt, self.taken = prompt, False  # it begins a turn just now
-            return found if ends else [PromptTaken(prompt=prompt)]
-        return self._let_end() if not self.sent else []
+        if not is_back:
+            return self._steered_into(prompt)
+        self._left.append(prompt)
+        return [] if self.sent else self._let_end()
 
     def ends(self, how: How, reason: str, *, by_itself: bool, is_sure: bool) -> list[Event]:
         """A turn has ended. `is_sure`: it would have been said if our prompt were not in it."""
@@ -123,9 +117,6 @@ class Turns:
     def _begun(self, prompt: str) -> list[Event]:
         self.running = True
         self._by_itself = not prompt
-        if prompt in self.sent:  # it came too late for its turn
-            self.sent.remove(prompt)
-            self.prompt, self.taken = prompt, False
         origin = Origin.PROMPT if prompt else Origin.ITSELF
         return [TurnStarted(prompt="" if prompt in self._ours else prompt, origin=origin)]
 
@@ -142,6 +133,19 @@ class Turns:
         if self.taken:
             self.prompt, self.taken = "", False
         return found
+
+    def _steered_into(self, prompt: str) -> list[Event]:
+        """A steer was taken: by the turn that runs, or too late, by one that it begins.
+
+        It is said before the end of the turn that it was for: what is not taken then is left.
+        """
+        if self.running and self._ending is None:
+            return [PromptTaken(prompt=prompt)]
+        found = [PromptTaken(prompt=prompt), *self._let_end()]
+        if self.running or (self.prompt and not self.taken):
+            return found
+        self.prompt, self.taken = prompt, True
+        return [*found, *self._begun(prompt)]
 
     def _said(self, prompt: str) -> list[Event]:
         return [] if prompt in self._ours else [PromptTaken(prompt=prompt)]

@@ -139,9 +139,7 @@ class TestSteers:
         (withdrawn,) = told_by(talker)
         lifecycle = {"type": "command_lifecycle", "command_uuid": "s", "state": "started"}
         assert heard(talker, lifecycle) == [
-            TurnEnded(How.DONE),
-            TurnStarted("s"),
-            PromptTaken("s"),
+            *(PromptTaken("s"), TurnEnded(How.DONE), TurnStarted("s"))
         ]
         assert heard(talker, answer_to(withdrawn, {"cancelled": False})) == []
         assert heard(talker, RESULT) == [TurnEnded(How.DONE)]
@@ -158,9 +156,25 @@ class TestSteers:
         assert heard(talker, RESULT) == []
         (withdrawn,) = told_by(talker)
         answered = heard(talker, answer_to(withdrawn, {"cancelled": False}))
-        assert answered == [TurnEnded(How.DONE)]
-        assert heard(talker, init) == [TurnStarted("s")]
-        assert heard(talker, replay_of("s")) == [PromptTaken("s")]
+        assert answered == [PromptTaken("s"), TurnEnded(How.DONE), TurnStarted("s")]
+        assert heard(talker, init) == []
+        assert heard(talker, replay_of("s")) == []
+        assert heard(talker, RESULT) == [TurnEnded(How.DONE)]
+
+    def test_it_may_begin_before_the_client_says_that_it_cannot_give_it_back(self) -> None:
+        talker = ClaudeTalker(Start(session="S"))
+        init = {"type": "system", "subtype": "init", "session_id": "S"}
+        talker.prompt("p", ["Go"])
+        heard(talker, init)
+        heard(talker, replay_of("p"))
+        heard(talker, tool_use("t"))
+        talker.steer("s", ["Be brief"])
+        talker.to_send()
+        assert heard(talker, RESULT) == []
+        (withdrawn,) = told_by(talker)
+        began = [PromptTaken("s"), TurnEnded(How.DONE), TurnStarted("s")]
+        assert heard(talker, init) == began
+        assert heard(talker, answer_to(withdrawn, {"cancelled": False})) == []
         assert heard(talker, RESULT) == [TurnEnded(How.DONE)]
 
     def test_a_prompt_that_has_not_begun_is_stopped(self, talker: ClaudeTalker) -> None:
