@@ -532,6 +532,35 @@ def test_a_turn_that_nobody_prompted_and_a_prompt_that_goes_into_it() -> None:
     assert interrupt["params"]["turnId"] == "t"
 
 
+def test_a_prompt_waits_for_the_turn_that_it_begins_behind_one_of_codex_own() -> None:
+    talker = opened_talker()
+    talker.compact()
+    told(talker, notice("turn/started", turn={"id": "t"}))
+    talker.prompt("p1", ["Talk"])
+    _compact, prompt = sent_by(talker)
+    told(talker, {"id": prompt["id"], "result": {"turn": {"id": "u"}}})
+    ended = {"id": "t", "status": "completed"}
+    assert told(talker, notice("turn/completed", turn=ended)) == [TurnEnded(How.DONE)]
+    talker.stop()  # the prompt is on its way
+    began = told(talker, notice("turn/started", turn={"id": "u"}))
+    assert began == [TurnStarted("p1")]
+    assert [each["method"] for each in sent_by(talker)] == ["turn/interrupt"]
+    told(talker, notice("turn/completed", turn={"id": "u", "status": "interrupted"}))
+    began = told(talker, notice("turn/started", turn={"id": "v"}))
+    assert began == [TurnStarted("", Origin.ITSELF)]
+    assert sent_by(talker) == []
+
+
+def test_the_stop_of_a_prompt_that_is_refused_stops_nothing_else() -> None:
+    talker = opened_talker()
+    talker.prompt("p1", ["Talk"])
+    (prompt,) = sent_by(talker)
+    talker.stop()
+    told(talker, {"id": prompt["id"], "error": {"code": -1, "message": "no"}})
+    told(talker, notice("turn/started", turn={"id": "t"}))
+    assert sent_by(talker) == []
+
+
 def test_a_picture_goes_with_its_bytes() -> None:
     talker = opened_talker()
     talker.prompt("p1", ["Which?", Picture("image/png", b"\x89P")])
@@ -586,6 +615,31 @@ def test_settings_that_are_set_as_it_opens_are_set_before_it_is_open() -> None:
     applied, opened = told(talker, {"id": settings["id"], "result": {}})
     assert applied == Applied(model="m", mode="plan", effort="low")
     assert isinstance(opened, Opened)
+
+
+@pytest.mark.parametrize(("wanted", "is_set"), [("low", True), ("high", False), ("", False)])
+def test_an_effort_that_the_thread_has_not_is_set(wanted: str, is_set: bool) -> None:
+    talker = begun(effort=wanted)
+    sent_by(talker)
+    told(talker, {"id": 1, "result": {}})
+    told(talker, {"id": 2, "result": {"thread": {"id": "id-1"}, "reasoningEffort": "high"}})
+    methods = [each["method"] for each in sent_by(talker)[2:]]
+    assert ("thread/settings/update" in methods) is is_set
+
+
+@pytest.mark.parametrize(
+    "account",
+    [
+        {"requiresOpenaiAuth": True, "account": {"type": "apiKey"}},
+        {"requiresOpenaiAuth": False, "account": None},
+    ],
+)
+def test_a_login_that_is_there_or_not_needed_is_no_trouble(account: dict[str, Any]) -> None:
+    talker = begun()
+    sent_by(talker)
+    told(talker, {"id": 1, "result": {}}, {"id": 2, "result": {"thread": {"id": "id-1"}}})
+    opened = told(talker, {"id": 3, "result": {}}, {"id": 4, "result": account})
+    assert [type(each) for each in opened] == [Applied, Opened]
 
 
 def test_it_says_that_nobody_is_logged_in() -> None:
@@ -772,6 +826,7 @@ def test_skills_that_change_are_asked_for_again() -> None:
     talker = opened_talker()
     assert told(talker, {"method": "skills/changed", "params": {}}) == []
     (listed,) = sent_by(talker)
+    assert listed["params"] == {"cwds": ["/w"], "forceReload": True}
     skills = [{"name": "a", "description": "b"}, {"name": "off", "enabled": False}]
     answer = {"id": listed["id"], "result": {"data": [{"cwd": "/w", "skills": skills}]}}
     assert told(talker, answer) == [CommandsChanged((OwnCommand("$a", "b"),))]
