@@ -840,3 +840,87 @@ def test_tools_that_are_told_of_as_they_end_alone() -> None:
         ToolStarted("i", "shop.buy", "shop.buy", "other", {"n": 1}),
         ToolEnded("i", failed=True, text="no money"),
     ]
+
+
+def started(call: str, turn: str = "t", kind: str = "commandExecution") -> dict[str, Any]:
+    item = {"id": call, "type": kind, "command": call, "tool": call}
+    return notice("item/started", item=item, turnId=turn)
+
+
+def ended(turn: str, status: str = "completed") -> dict[str, Any]:
+    return notice("turn/completed", turn={"id": turn, "status": status})
+
+
+def test_a_stop_ends_the_commands_of_its_turn_alone() -> None:
+    talker = running()
+    assert len(told(talker, started("server"), started("server"))) == 1  # told of twice
+    assert told(talker, ended("t"))[0] == InBackground(("server",))
+    told(talker, notice("turn/started", turn={"id": "u"}))
+    told(talker, started("build", "u"), started("search", "u", "mcpToolCall"))
+    assert told(talker, ended("u", "interrupted")) == [
+        ToolEnded("build", failed=True),
+        ToolEnded("search", failed=True),
+        TurnEnded(How.STOPPED),
+    ]
+    (listed,) = sent_by(talker)
+    running_now = [{"itemId": each, "processId": f"of {each}"} for each in ("server", "build")]
+    told(talker, {"id": listed["id"], "result": {"data": running_now}})
+    (terminated,) = sent_by(talker)
+    assert terminated["params"]["processId"] == "of build"
+    gone = {"id": "build", "type": "commandExecution", "status": "failed"}
+    assert told(talker, notice("item/completed", item=gone)) == []  # it was told to have ended
+    over = {**gone, "id": "server", "status": "completed"}
+    assert told(talker, notice("item/completed", item=over)) == [
+        ToolEnded("server"),
+        InBackground(()),
+    ]
+
+
+def test_a_call_that_is_no_command_ends_with_its_turn() -> None:
+    talker = running()
+    told(talker, started("buy", kind="mcpToolCall"))
+    assert told(talker, ended("t")) == [ToolEnded("buy", failed=True), TurnEnded(How.DONE)]
+
+
+def thought(**fields: Any) -> dict[str, Any]:
+    return notice("item/completed", item={"id": "i", "type": "reasoning", **fields})
+
+
+def test_the_parts_of_a_thought_are_apart() -> None:
+    talker = running()
+    piece = "item/reasoning/summaryTextDelta"
+    part = notice("item/reasoning/summaryPartAdded", itemId="i", summaryIndex=0)
+    events = told(
+        talker,
+        part,
+        notice(piece, itemId="i", delta="One."),
+        part,
+        notice(piece, itemId="i", delta="Tw"),
+        thought(summary=["One.", "Two."], content=["raw"]),
+    )
+    assert events == [Thought("One."), Thought("\n\n"), Thought("Tw"), Thought("o.")]
+    assert told(talker, thought(summary=["One.", "Two."])) == [Thought("One.\n\nTwo.")]
+    assert told(talker, thought(summary=[], content=["raw"])) == [Thought("raw")]
+
+
+def test_a_tool_of_a_server_says_how_far_it_is() -> None:
+    progress = notice("item/mcpToolCall/progress", itemId="i", message="half")
+    assert told(running(), progress) == [ToolOutput("i", "half\n")]
+
+
+def test_a_helper_that_is_called_as_a_tool() -> None:
+    item = {"id": "call", "type": "collabAgentToolCall", "tool": "spawnAgent", "prompt": "count"}
+    spawned = {**item, "status": "completed", "receiverThreadIds": ["helper"]}
+    said = {"id": "m", "type": "agentMessage", "text": "Two."}
+    events = told(
+        running(),
+        notice("item/started", item=item),
+        notice("item/completed", item=spawned),
+        notice("item/completed", item=said, threadId="helper"),
+        notice("thread/tokenUsage/updated", tokenUsage={}, threadId="helper"),
+    )
+    assert events == [
+        ToolStarted("call", "spawnAgent", "spawnAgent", input={"prompt": "count"}),
+        ToolEnded("call"),
+        Text("Two.", inside="call"),
+    ]
