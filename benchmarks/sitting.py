@@ -73,8 +73,14 @@ class Sitting:
         """Take what is shown meanwhile."""
         end = perf_counter_ns() + int(seconds * 1e9)
         while (left := (end - perf_counter_ns()) / 1e9) > 0:
-            if select.select([self._master], [], [], left)[0]:
+            if not select.select([self._master], [], [], left)[0]:
+                continue
+            before = self.seen
+            try:
                 self.seen = os.read(self._master, 1 << 16)
+            except OSError:  # nobody has the terminal open any more
+                status = self.process.wait(timeout=_LONGEST_S)
+                raise RuntimeError(f"it ended with {status}: {before[-2000:]!r}") from None
 
     def _read(self) -> bool:
         if not select.select([self._master], [], [], _LONGEST_S)[0]:

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from agents.conftest import agent_named
+from agents.talking.acp_rows import ACP_ROWS
+from agents.talking.rows import ROWS as OWN_ROWS
 from sandbox import Sandbox
 
-PATIENCE_S = 60.0
+PATIENCE_S = 90.0
+ROWS = {name: row for name, row in {**OWN_ROWS, **ACP_ROWS}.items() if name != "siding-agent"}
 
 
 class Chat:
@@ -45,14 +48,17 @@ class Chat:
         self.until(lambda: len(self.events("turn-ended")) >= number)
 
 
-@pytest.mark.parametrize("name", ["claude", "codex"])
-def test_ten_minutes_of_a_conversation(sandbox: Sandbox, name: str) -> None:
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_a_conversation_goes_on_after_its_agent_has_ended(sandbox: Sandbox, name: str) -> None:
+    row = ROWS[name]
     with agent_named(sandbox, name) as agent:
+        row.prepare(agent)
         chat = Chat(sandbox)
         agent.says(
             ["Hello to you."], [agent.shell("echo one >one.txt")], ["One is there."], ["Bye."]
         )
-        sandbox.siding("chat", name, "Say hello", "--new", "talk")
+        options = [f"--option={each}" for each in row.options(agent)]
+        sandbox.siding("chat", name, "Say hello", "--new", "talk", *options)
         chat.turns(1)
         assert "Hello to you." in chat.text()
         sandbox.siding("chat", "send", "Make one.txt")

@@ -1,5 +1,7 @@
 """`siding` at a real terminal: it opens the screen, and never leaves a broken one."""
 
+import re
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from sandbox import SIDING, Sandbox
 Sit = Callable[..., DrawnTerminal]
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 MOUSE_ON, MOUSE_OFF = b"\x1b[?1003h", b"\x1b[?1003l"
+_STYLES = re.compile(rb"\x1b\[([0-9;]*)m")
 READY = b"wait"  # in the line at the foot, once the feed is there
 
 # A place with one key that gives the terminal away.
@@ -147,6 +150,29 @@ def test_what_cannot_draw_gets_lines(sandbox: Sandbox, sit_down: Sit) -> None:
     assert printed.finish() == 0
     assert b"ready to apply" in printed.seen
     assert ENTERED not in printed.seen
+
+
+def test_in_any_terminal_without_colours_and_unicode(sandbox: Sandbox, sit_down: Sit) -> None:
+    sandbox.siding("run", "--new", "größe", "--", "touch", "漢字")
+    modes_around = f"stty -g; {shlex.join(SIDING)}; echo left $?; stty -g"
+    for term in ("dumb", "linux", "xterm", "screen", "tmux-256color"):
+        told = {"TERM": term, "NO_COLOR": "1", "LC_ALL": "C"}
+        terminal = sit_down("sh", "-c", modes_around, columns=60, **told)
+        terminal.wait_for(b"choose> " if term == "dumb" else MOUSE_ON)
+        terminal.wait_for(b"gr??e")
+        terminal.wait_for(b"1 ready")
+        terminal.type(b"q\n" if term == "dumb" else b"q")
+        assert terminal.finish() == 0
+        assert terminal.seen.isascii(), (term, terminal.seen)
+        assert not any(map(_has_colour, _STYLES.findall(terminal.seen))), (term, terminal.seen)
+        words = terminal.seen.split()
+        assert words[-2:] == [b"0", words[0]], (term, words[-9:])  # status, and modes
+
+
+def _has_colour(style: bytes) -> bool:
+    """Tell whether a sequence for styles sets a colour."""
+    numbers = [int(each or 0) for each in style.split(b";")]
+    return any(30 <= n <= 38 or 40 <= n <= 48 or 90 <= n <= 107 for n in numbers)
 
 
 def test_in_a_run_the_day_is_printed(sandbox: Sandbox, sit_down: Sit) -> None:

@@ -34,6 +34,7 @@ DOORS = {
     "faces/cli/screen/pager.py": "the pager's process; shlex",
     "faces/cli/sessions/options.py": "as a verb: the sessions, which the options need not",
     "faces/cli/record/step_lines.py": "policy, sandbox and coverage, for the steps that have them",
+    "faces/tui/places/home/acting.py": "what acts, until the list is there: 90 of its 120 ms",
     "faces/tui/places/home/place.py": "what acts, until the list is there: 90 of its 120 ms",
     "faces/tui/cards/answering.py": "what reads about an ask: a thread loads it",
     "faces/tui/table.py": "each place, until it is shown first",

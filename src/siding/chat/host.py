@@ -26,6 +26,7 @@ from siding.agents.talking.port import (
     PromptTaken,
     Sent,
     Talking,
+    TimedTalker,
 )
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.events import Hosted as HostedLine
@@ -98,6 +99,7 @@ class Host:
         self._viewers: dict[int, socket] = {}
         self._waiters: dict[str, Waiter] = {}
         self._closing_since: float | None = None
+        self._quiet_since: float | None = None
         self._ended = False
 
     # -- from its start to its end -----------------------------------------------------------------
@@ -170,7 +172,7 @@ class Host:
             poller = select.poll()
             for fd in (self._wake, self._listener.fileno(), *self._viewers):
                 poller.register(fd, select.POLLIN)
-            ready = {fd for fd, _ in poller.poll(self._until_closed_ms())}
+            ready = {fd for fd, _ in poller.poll(self._next_ms())}
             self._serve_sockets(ready)
             if self._wake in ready:
                 with suppress(BlockingIOError):
@@ -178,6 +180,7 @@ class Host:
             while self._said:
                 self._said.popleft()()
             self._take_requests()
+            self._listen_to_silence()
             self._send()
             self._end_slow()
 
@@ -198,7 +201,11 @@ class Host:
         """Take what the run says; called in the run's thread."""
         if isinstance(event, Printed) and not event.is_stderr:
             data = event.data
-            self._soon(lambda: self._machine.heard(self._talker.receive(data)))
+            self._soon(lambda: self._heard(data))
+
+    def _heard(self, data: bytes) -> None:
+        self._quiet_since = time.monotonic()
+        self._machine.heard(self._talker.receive(data))
 
     def _over(self) -> None:
         """The agent has ended, and its run is recorded."""
@@ -216,8 +223,11 @@ class Host:
     def _send(self) -> None:
         """Give the agent what its talker wants to say, and do what the machine wants done."""
         while True:
+            # What a talker makes of what it was told, without a word of the agent.
+            self._machine.heard(self._talker.receive(b""))
             data = self._talker.to_send()
             if data:
+                self._quiet_since = time.monotonic()
                 with suppress(InputClosed):
                     self._hosted.send(data)
             acts = self._machine.acts()
@@ -274,10 +284,25 @@ class Host:
         with suppress(BlockingIOError, OSError):
             os.write(self._woken, b"x")
 
-    def _until_closed_ms(self) -> float | None:
-        if self._closing_since is None:
-            return None
-        return max(0.0, self._closing_since + _ENDS_WITHIN_S - time.monotonic()) * 1000 + 1
+    def _next_ms(self) -> float | None:
+        """When the loop has something to do though nothing happens; None for never."""
+        due = [] if self._closing_since is None else [self._closing_since + _ENDS_WITHIN_S]
+        quiet_s = self._quiet_s()
+        if quiet_s is not None and self._quiet_since is not None:
+            due.append(self._quiet_since + quiet_s)
+        return max(0.0, min(due) - time.monotonic()) * 1000 + 1 if due else None
+
+    def _quiet_s(self) -> float | None:
+        return self._talker.quiet_s if isinstance(self._talker, TimedTalker) else None
+
+    def _listen_to_silence(self) -> None:
+        """Tell a talker without a clock that its agent has said nothing for so long."""
+        quiet_s, since = self._quiet_s(), self._quiet_since
+        if quiet_s is None or since is None or time.monotonic() < since + quiet_s:
+            return
+        self._quiet_since = None
+        assert isinstance(self._talker, TimedTalker)
+        self._machine.heard(self._talker.quiet())
 
     def _end_slow(self) -> None:
         """End an agent by its tree that does not end when its input does."""

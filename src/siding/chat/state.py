@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
+from siding.agents.talking.port import Origin
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text, whole, words
 
@@ -60,6 +61,7 @@ class Talk(NamedTuple):
     is_taken: bool = False
     unsure: tuple[Waiting, ...] = ()
     is_running: bool = False
+    is_by_itself: bool = False  # the turn that runs was begun by the agent: a shell that ended, say
     is_stopping: bool = False
     is_paused: bool = False
     turns: int = 0  # that have begun
@@ -204,15 +206,22 @@ def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
     )
 
 
-def _turn_started(talk: Talk, _line: Mapping[str, Any]) -> Talk:
-    return talk._replace(is_running=True, turns=talk.turns + 1, trouble="")
+def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    by_itself = line.get("origin") == Origin.ITSELF.value
+    turns = talk.turns + 1
+    return talk._replace(is_running=True, is_by_itself=by_itself, turns=turns, trouble="")
 
 
-def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    # A turn that nobody prompted may end while a prompt is on its way.
-    own = text(line.get("prompt"))
-    sent = talk.sent if own and talk.sent is not None and talk.sent.prompt != own else None
-    return talk._replace(sent=sent, is_running=False, is_stopping=False, asks=())
+def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
+    # A prompt that was sent while the agent was at a turn of its own is still on its way.
+    is_on_its_way = talk.is_by_itself and not talk.is_taken
+    return talk._replace(
+        sent=talk.sent if is_on_its_way else None,
+        is_running=False,
+        is_by_itself=False,
+        is_stopping=False,
+        asks=(),
+    )
 
 
 def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:

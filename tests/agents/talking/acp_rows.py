@@ -1,5 +1,6 @@
 """The rows of the agents that speak ACP. Qwen Code and Copilot are held if installed."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,14 @@ class QwenRow(Row):
 
     kind = QwenAtWork
     writes = (".qwen/*",)
+
+    def prepare(self, agent: AgentAtWork) -> None:
+        """Switch off what it asks the model by itself, after a turn."""
+        quiet = {
+            "memory": {"enableManagedAutoMemory": False},
+            "ui": {"enableFollowupSuggestions": False},
+        }
+        (agent.settings / "settings.json").write_text(json.dumps(quiet))
 
     def options(self, _agent: AgentAtWork) -> Sequence[str]:
         return ("--auth-type", "openai", "-m", "a-model")

@@ -7,14 +7,16 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from siding.faces.tui.app import SidingApp
+from siding.faces.tui.app import Options, SidingApp
 from siding.faces.tui.places.task.place import TaskPlace
+from siding.faces.tui.rows.styles import Look
 from siding.feed.addresses import Address
 from unit.faces.tui.apps import screen_text
 
 from ..undo.desk import Desk
 
 _LONGEST_S = 60.0
+_USUAL = Look()
 
 
 class TaskScreen:
@@ -27,13 +29,13 @@ class TaskScreen:
 
     @asynccontextmanager
     async def shown(
-        self, rest: str = "", hunk: str = "", size: tuple[int, int] = (100, 30)
+        self, rest: str = "", hunk: str = "", size: tuple[int, int] = (100, 30), look: Look = _USUAL
     ) -> AsyncIterator["TaskScreen"]:
         """Show the task until the block ends."""
         project = self.desk.project
         address = Address(project.layout.root.name, self.desk.task.id, rest, hunk)
         self.place = TaskPlace(address)
-        app = SidingApp(project.app, begin=lambda: self.place)
+        app = SidingApp(project.app, begin=lambda: self.place, options=Options(look=look))
         async with app.run_test(size=size) as pilot:
             self._pilot = pilot
             await self.until(lambda: self.place._opened is not None)
@@ -74,6 +76,11 @@ class TaskScreen:
     async def press(self, *keys: str) -> None:
         """Press keys, and wait until all that they began is done."""
         await self._pilot.press(*keys)
+        await self._pilot.pause()
+
+    async def at_width(self, columns: int) -> None:
+        """Give the screen another width."""
+        await self._pilot.resize_terminal(columns, 30)
         await self._pilot.pause()
 
     async def done(self) -> str:

@@ -168,7 +168,6 @@ async def _works(hand: Hand, day: Sandbox) -> None:
             await hand.press("x")
             await hand.sees(f"x again ends what runs in {name}")
             await hand.press("x")
-        await hand.sees(f"{name}: ended r1")
         await hand.is_in(name, State.READY)
         with hand.within("apply a ready task"):
             await hand.stands_on(name)

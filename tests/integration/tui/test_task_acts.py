@@ -1,8 +1,14 @@
 """Acts from the task's screen: each is shown before it is done, and can be taken back."""
 
 import asyncio
+import threading
+from typing import Any
+
+import pytest
 
 from siding.applying.unresolved import merging
+from siding.faces.plans.acts import carry_out
+from siding.faces.plans.plan import ActDone
 from siding.forks.forks import fork
 from siding.forks.state import recorded
 from siding.running.checkpoint import checkpoint
@@ -50,6 +56,40 @@ def test_back_to_a_step_undone_and_done_again(desk: Desk, screen: TaskScreen) ->
             await screen.sees("did step 0003 again")
             assert not (desk.root / "two.txt").exists()
             assert steps(desk) == ["run", "run", "rollback", "undo", "redo"]
+
+    asyncio.run(work())
+
+
+def test_the_key_of_an_act_waits_for_the_one_that_goes_on(
+    desk: Desk, screen: TaskScreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.shell("echo one > one.txt")
+    let = threading.Event()
+
+    def late(*words: Any) -> ActDone:
+        assert let.wait(60)
+        return carry_out(*words)
+
+    monkeypatch.setattr("siding.faces.tui.places.task.acting.carry_out", late)
+
+    async def work() -> None:
+        async with screen.shown():
+            try:
+                await screen.press("U")
+                await screen.sees("enter do it")
+                await screen.press("enter", "A", "j", "R")
+                await screen.sees("undo goes on: redo comes after it")
+            finally:
+                let.set()
+            await screen.sees("undid step 0001", "Redo: ", "enter do it")
+            assert not (desk.root / "one.txt").exists()
+            await screen.press("enter")
+            await screen.sees("did step 0001 ", " again   U")
+            # A plan does not come under the hand of who types by then.
+            await screen.press("A", "/")
+            await screen.sees("apply is worked out: press its key again")
+            await screen.press("escape")
+            await screen.done()
 
     asyncio.run(work())
 

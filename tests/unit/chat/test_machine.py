@@ -19,6 +19,7 @@ from siding.agents.talking.port import (
     Event,
     How,
     Opened,
+    Origin,
     Parts,
     PromptTaken,
     Proof,
@@ -240,6 +241,17 @@ class Conversation(RuleBasedStateMachine):
         self.agent.record.append(prompt)
         self.ran[prompt] += 1
         self.kill_host()
+
+    @precondition(lambda self: not self.turn)
+    @rule(data=st.data())
+    def turn_of_its_own(self, data: st.DataObject) -> None:
+        """A shell in the background has ended; a prompt may come, or be on its way, meanwhile."""
+        self.heard(TurnStarted(origin=Origin.ITSELF))
+        if data.draw(st.booleans()):
+            self.give(steers=False)
+        while data.draw(st.booleans()) and self.tells:
+            self.told()
+        self.heard(TurnEnded(How.DONE))
 
     @precondition(lambda self: self.turn)
     @rule()

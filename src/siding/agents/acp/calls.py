@@ -144,8 +144,7 @@ class Calls:
         call = self._calls.get(name)
         if call is None:
             call = self._calls[name] = ToolCall(name, self._habits, said)
-        if not call.is_ended:
-            call.take(said)
+        call.take(said)
         return call
 
     def _tell(self, call: ToolCall) -> list[Event]:

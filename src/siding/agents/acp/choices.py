@@ -59,8 +59,7 @@ class Choices:
     def take(self, said: Mapping[str, Any]) -> None:
         """Take what an answer or an update says; what it does not speak of stays."""
         for kind in ("model", "mode"):
-            if kind not in self._by_kind or not self._by_kind[kind].option:
-                self._older(kind, mapping(said.get(f"{kind}s")))
+            self._older(kind, mapping(said.get(f"{kind}s")))
         for option in mappings(said.get("configOptions")):
             kind = _CATEGORIES.get(text(option.get("category")), "")
             if kind and option.get("type") == "select":

@@ -33,6 +33,7 @@ from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.slots import Slots
 from siding.faces.tui.table import place_for
+from siding.faces.tui.under_way import UnderWay
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
 from siding.feed.model import AskKind, Feed, Row
@@ -100,6 +101,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self._greets = options.greets
         self._at = options.at
         self.eyes = Eyes.UNKNOWN
+        self.under_way = UnderWay()
         self._key_settings = options.keys
         self._source = source
         self._begin = begin
@@ -389,20 +391,26 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
 
     # Acts.
 
-    def work(self, function: Callable[[], T], *, then: Callable[[T], None] | None = None) -> None:
+    def work(
+        self,
+        function: Callable[[], T],
+        *,
+        then: Callable[[T], None] | None = None,
+        failed: Callable[[], None] | None = None,
+    ) -> None:
         """Carry out an act of Siding in a thread, and give what it returns to `then`, in the loop.
 
-        A failure is shown with what, why and what to do; `then` is not called after one.
+        A failure is shown with what, why and what to do; then `failed` is called and not `then`.
         """
         loop = asyncio.get_running_loop()
 
         async def carry_out() -> None:
             try:
                 found = await loop.run_in_executor(self._acts, function)
-            except SidingError as error:
+            except (SidingError, OSError) as error:
                 self._say_error(error)
-            except OSError as error:
-                self.say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), "error")
+                if failed is not None:
+                    failed()
             else:
                 if then is not None:
                     then(found)
@@ -433,9 +441,12 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         if place is not None:
             place.foot.say(text, severity)
 
-    def _say_error(self, error: SidingError) -> None:
-        hint = f"\n{error.hint}" if error.hint else ""
-        self.say(f"{error.message}{hint}", "error")
+    def _say_error(self, error: SidingError | OSError) -> None:
+        if isinstance(error, SidingError):
+            hint = f"\n{error.hint}" if error.hint else ""
+            self.say(f"{error.message}{hint}", "error")
+        else:
+            self.say(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), "error")
 
     # The terminal.
 

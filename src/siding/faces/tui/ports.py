@@ -6,6 +6,7 @@ from typing import Literal, Protocol, TypeVar
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.rows.styles import Look
 from siding.faces.tui.slots import Slots
+from siding.faces.tui.under_way import UnderWay
 from siding.feed.addresses import Address
 from siding.feed.model import Feed
 from siding.record.place.wiring import App
@@ -33,6 +34,10 @@ class AppPort(Protocol):
     def slots(self) -> Slots:
         """The numbers of the rows, in all places the same."""
 
+    @property
+    def under_way(self) -> UnderWay:
+        """The acts that are carried out now."""
+
     def open_address(self, address: Address | str) -> None:
         """Show what an address names. Says so if nothing has this address."""
 
@@ -42,10 +47,16 @@ class AppPort(Protocol):
     def back(self) -> None:
         """Leave the place for the one below it; at home, leave the program."""
 
-    def work(self, function: Callable[[], T], *, then: Callable[[T], None] | None = None) -> None:
+    def work(
+        self,
+        function: Callable[[], T],
+        *,
+        then: Callable[[T], None] | None = None,
+        failed: Callable[[], None] | None = None,
+    ) -> None:
         """Carry out an act of Siding in a thread, and give what it returns to `then`, in the loop.
 
-        A failure is shown with what, why and what to do; `then` is not called after one.
+        A failure is shown with what, why and what to do; then `failed` is called and not `then`.
         """
 
     def say(self, text: str, severity: Severity = "note") -> None:

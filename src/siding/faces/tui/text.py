@@ -7,12 +7,31 @@ columns stay where they are.
 
 import re
 
-from rich.cells import cell_len, split_graphemes
+from rich.cells import cell_len, get_character_cell_size, split_graphemes
 
 from siding.ground.namedtuples import NamedTuple
 
 TAB = 4  # cells between the stops that tabs go to
 
+# What stands for characters of our own; each as wide as what it replaces.
+_INSTEAD = str.maketrans(
+    {
+        **dict.fromkeys("─━┄┈╌═\u2013—\u2212", "-"),
+        **dict.fromkeys("│┃┆╎║", "|"),
+        **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼", "+"),
+        **dict.fromkeys("•●○◆◇■□", "o"),
+        **dict.fromkeys("\u203a▸▶→", ">"),
+        **dict.fromkeys("\u2039◀←↺", "<"),
+        **dict.fromkeys("▾▼↓", "v"),
+        **dict.fromkeys("▲↑", "^"),
+        "·": "-",
+        "…": "~",
+        "✓": "v",
+        "✗": "x",
+        "\u00d7": "x",
+        "\u00a0": " ",
+    }
+)
 # Controls draw nothing and may change what is drawn; bidirectional controls reorder the text
 # after them; others are invisible. See `faces/web/text.py`.
 _HIDDEN = {
@@ -121,3 +140,11 @@ def isolated(text: str) -> str:
     if text.isascii() or not _RIGHT_TO_LEFT.search(text):
         return text
     return f"\u2068{text}\u2069"
+
+
+def in_ascii(text: str) -> str:
+    """Return a text in ASCII, as wide as it was."""
+    return "".join(
+        each if each.isascii() else "?" * get_character_cell_size(each)
+        for each in text.translate(_INSTEAD)
+    )

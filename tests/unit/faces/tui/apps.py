@@ -5,12 +5,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from siding.faces.tui.app import SidingApp
 from siding.faces.tui.keys import Key
 from siding.faces.tui.place import Place
+from siding.faces.tui.rows.styles import Palette
 from siding.feed.addresses import Address
 from siding.feed.model import Change, Feed, Row, RowKind, State
 from siding.record.place.wiring import open_app
@@ -90,3 +92,18 @@ def screen_text(app: App[Any]) -> list[str]:
     """Return the lines of the whole screen, without what is blank at their ends."""
     strips = app.screen._compositor.render_strips()
     return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+
+def checked(app: SidingApp, width: int) -> list[str]:
+    """Return the lines of the screen, each of which is as wide as it and has what it may have."""
+    strips = app.screen._compositor.render_strips()
+    for strip in strips:
+        text = "".join(segment.text for segment in strip)
+        assert cell_len(text) == width, text
+        if app.look.is_ascii:
+            assert text.isascii(), text
+        if app.look.palette is Palette.NONE:
+            for segment in strip:
+                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                    assert colour is None or colour.is_default, (segment.text, colour)
+    return screen_text(app)

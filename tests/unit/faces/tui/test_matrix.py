@@ -8,12 +8,12 @@ import pytest
 from rich.cells import cell_len
 
 from siding.faces.tui.app import Options, SidingApp
-from siding.faces.tui.ascii import in_ascii
 from siding.faces.tui.places.home.place import HomePlace
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.faces.tui.text import in_ascii
 from siding.feed.model import AskKind, State
 from siding.record.place.wiring import open_app
-from unit.faces.tui.apps import GivenSource, screen_text
+from unit.faces.tui.apps import GivenSource, checked
 from unit.faces.tui.home.feeds import NOW, ask, feed, row
 
 AGE = re.compile(r" 2m( |$)")
@@ -56,7 +56,7 @@ async def _at_all_widths(home: Path, look: Look) -> None:
         for width in WIDTHS:
             await pilot.resize_terminal(width, 30)
             await pilot.pause()
-            lines = _checked(app, width)
+            lines = checked(app, width)
             ages = {cell_len(line[: at.start()]) for line in lines if (at := AGE.search(line))}
             assert len(ages) == 1, lines  # the column of ages is one, whatever is before it
             hints = [f"{key.keys[0]} {key.hint}" for key in place.key_table.entries if key.hint]
@@ -68,29 +68,14 @@ async def _at_all_widths(home: Path, look: Look) -> None:
             ):
                 await pilot.press(*keys)
                 await pilot.pause()
-                shown = " ".join(" ".join(_checked(app, width)).split())
+                shown = " ".join(" ".join(checked(app, width)).split())
                 assert (in_ascii(words) if look.is_ascii else words) in shown, shown
             while place.pane.arming.is_armed:  # it takes no key just after another one
                 await asyncio.sleep(0.2)
                 await pilot.press("escape")
             await pilot.press("?")
             await pilot.pause()
-            shown = "\n".join(_checked(app, width))
+            shown = "\n".join(checked(app, width))
             assert all(key in shown for key in ("keys: ", "enter", "ctrl+y")), shown
             await pilot.press("escape")
             await pilot.pause()
-
-
-def _checked(app: SidingApp, width: int) -> list[str]:
-    """Return the lines of the screen, each of which is as wide as it and has what it may have."""
-    strips = app.screen._compositor.render_strips()
-    for strip in strips:
-        text = "".join(segment.text for segment in strip)
-        assert cell_len(text) == width, text
-        if app.look.is_ascii:
-            assert text.isascii(), text
-        if app.look.palette is Palette.NONE:
-            for segment in strip:
-                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
-                    assert colour is None or colour.is_default, (segment.text, colour)
-    return screen_text(app)

@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("agent", metavar="AGENT", help="claude, codex, gemini, opencode, …")
     parser.add_argument("prompt", metavar="PROMPT", nargs="?", help="- reads it from input")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="WORD",
+        help="a word for the agent's own command line, as --option=-m (repeatable)",
+    )
     parser.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     parser.add_argument("--new", metavar="NAME", help="in a new task of this name")
     parser.add_argument("--model", metavar="MODEL", default="", help="in the agent's own words")
@@ -51,7 +58,14 @@ def run(arguments: Namespace, context: Context) -> int:
     context.screen.use_colour(project.settings.color)
     about = (arguments.agent, arguments.prompt or "")
     task = task_for(project, arguments.task, new=arguments.new, about=about)
-    chat = begin(project, task, arguments.agent, model=arguments.model, by=BY)
+    chat = begin(
+        project,
+        task,
+        arguments.agent,
+        options=arguments.option,
+        model=arguments.model,
+        by=BY,
+    )
     words = _words(arguments.prompt)
     prompt = ""
     if words:

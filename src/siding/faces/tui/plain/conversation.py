@@ -17,6 +17,7 @@ from siding.faces.tui.plain.answering import Answering
 from siding.faces.tui.plain.talk import NOTHING, Leave, Stopped, Talk
 from siding.faces.tui.plain.task import TaskTalk
 from siding.faces.tui.text import inert
+from siding.faces.tui.theme import is_ascii
 from siding.feed.fold import HomeFold
 from siding.feed.model import AskKind, Feed, Row
 from siding.guard.guard import Guard, answer_guard, guard
@@ -42,7 +43,7 @@ class Plain:
     """Talks with a person over two streams of text."""
 
     def __init__(self, app: App, typed: TextIO, shown: TextIO) -> None:
-        self._talk = Talk(typed, shown)
+        self._talk = Talk(typed, shown, is_ascii=is_ascii(app.env))
         self._app = app._replace(
             tell=self._talk.doing,
             warn=lambda text: self._talk.say(f"warning: {inert(text)}"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TextIO
 
-from siding.faces.tui.text import inert
+from siding.faces.tui.text import in_ascii, inert
 from siding.ground.errors import SidingError
 
 _CHUNK = 64 << 10
@@ -28,16 +28,20 @@ class Stopped(Exception):
 class Talk:
     """What is said and typed, over two streams."""
 
-    def __init__(self, typed: TextIO, shown: TextIO) -> None:
+    def __init__(self, typed: TextIO, shown: TextIO, *, is_ascii: bool = False) -> None:
         self._fd = typed.fileno()
         self._shown = shown
+        self._is_ascii = is_ascii  # the locale has no more
         self._waiting = b""  # what was typed and not taken yet
         self._is_over = False
         self._doing, self._told_at = "", 0.0
 
     def say(self, text: str) -> None:
         """Say a line."""
-        self._shown.write(f"{text}\n")
+        self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        self._shown.write(in_ascii(text) if self._is_ascii else text)
         self._shown.flush()
 
     def say_all(self, lines: Iterable[str]) -> None:
@@ -55,8 +59,7 @@ class Talk:
     def ask(self, what: str) -> str:
         """Ask for a line; return it without its blanks. Raises Leave and Stopped."""
         try:
-            self._shown.write(f"{what}> ")
-            self._shown.flush()
+            self._write(f"{what}> ")
         except KeyboardInterrupt:  # at once, when it was read
             raise self._stopped() from None
         word = self.line().strip()

@@ -48,6 +48,11 @@ class Doing:
         self._pending = found._replace(digest=digest, is_ready=True)
         return True
 
+    def not_shown(self, act: str, rows: Sequence[Row]) -> None:
+        """Note that what the act would do could not be said: its next press is the first one."""
+        if self._pending == Pending(act, tuple(row.key for row in rows)):
+            self._pending = None
+
     def forget(self) -> None:
         """Let nothing wait: another key was pressed."""
         self._pending = None

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 
-from siding.faces.tui.cards.answering import Answering
 from siding.faces.tui.cards.card import Wanted, wrapped
 from siding.faces.tui.keys import Key
-from siding.faces.tui.places.home.doing import Doing, named
+from siding.faces.tui.places.home.acting import ActingOnRows
 from siding.faces.tui.places.home.keys import KEYS, pin_of
 from siding.faces.tui.places.home.loose import is_loose
-from siding.faces.tui.places.home.model import HomeList
-from siding.faces.tui.places.home.peek import peek_rows, plan_rows
+from siding.faces.tui.places.home.peek import peek_rows
 from siding.faces.tui.places.home.prompt import LinePrompt
 from siding.faces.tui.places.home.rows import HomeRows
 from siding.faces.tui.places.home.top import TopLine
 from siding.faces.tui.places.home.words import counts_pieces, empty_lines
 from siding.faces.tui.rows.base import Rows
-from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.styles import Look
 from siding.faces.tui.slots import slot_of
 from siding.feed.addresses import ASKS, WORKFLOWS, Address
@@ -31,8 +28,6 @@ from siding.feed.seen import Seen
 from siding.feed.slots import keep_slots
 
 if TYPE_CHECKING:
-    from siding.faces.plans.plan import ActPlan
-    from siding.faces.tui.acts import tasks
     from siding.faces.tui.acts.reading import Peek
 
 _PEEK_ROWS = 8
@@ -40,7 +35,7 @@ _TICK_S = 5.0  # ages are drawn anew, and rows put in order when nobody works in
 _PEEK_AFTER_S = 0.15  # the cursor stays on a row for so long before it is read
 
 
-class HomePlace(Answering):
+class HomePlace(ActingOnRows):
     """What waits, broke, is ready and runs in all projects."""
 
     NAME = "home"
@@ -55,17 +50,13 @@ class HomePlace(Answering):
         super().__init__(address)
         self._seen: Seen | None = None
         self._now_s = now_s
-        self.home = HomeList(time.monotonic)
         self.top = TopLine()
         self.rows = HomeRows(self.home, now_s=now_s, is_unseen=self._is_unseen)
         self.line = LinePrompt()
-        self.doing = Doing()
         self._peek: Peek | None = None
         self._peeked: Row | None = None  # the row as it was when it was read
         self._is_peek_due = False
-        self._told: list[Pieces] | None = None  # a plan, or what happened, until the cursor moves
         self._stood_on = ""  # the key of the row that the pane is about
-        self._undoable: Row | None = None  # the task that was applied last, here
 
     def body(self) -> ComposeResult:
         """Yield the counts, the list, the pane, and the line that is typed."""
@@ -179,12 +170,7 @@ class HomePlace(Answering):
     def run_key(self, key: Key) -> None:
         """Run an act. Each key but the second of the same takes back what waits for a second."""
         self.home.keyed()
-        pending = self.doing.pending
-        if pending is not None and pending.act != key.act:
-            self.doing.forget()
-            if self._told is not None:
-                self._told = None
-                self._show_pane()
+        self.take_back(key.act)
         if slot := slot_of(key.act):
             self._go(self.home.slots.row_of(slot), f"no row has the number {slot}")
         elif pin := pin_of(key.act):
@@ -306,29 +292,6 @@ class HomePlace(Answering):
         if row is not None:
             self.port.copy(row.address)
 
-    def act_stop(self) -> None:
-        """Say what a second press ends; end it."""
-        from siding.faces.tui.acts import tasks
-
-        self._twice("stop", "ends what runs in", tasks.stop)
-
-    def act_apply(self) -> None:
-        """Show what an apply would do; do it."""
-        self._planned("apply")
-
-    def act_close(self) -> None:
-        """Show what closing would do; do it."""
-        self._planned("close")
-
-    def act_undo(self) -> None:
-        """Take back what was applied last here, or show what an undo does and do it."""
-        from siding.faces.tui.acts import tasks
-
-        if self._undoable is not None and not self.home.selected:
-            self._twice("undo", "takes back the apply of", tasks.undo_apply, [self._undoable])
-        else:
-            self._planned("undo")
-
     def act_new(self) -> None:
         """Let the command of a new task be typed."""
         from siding.faces.tui.acts import tasks
@@ -375,88 +338,6 @@ class HomePlace(Answering):
         self.port.say(said)
         self._peeked = None
         self._show_pane()
-
-    def _twice(
-        self, act: str, does: str, do: Callable[..., str], rows: Sequence[Row] | None = None
-    ) -> None:
-        rows = self.home.chosen() if rows is None else rows
-        if not rows:
-            return
-        found = self.doing.press(act, rows)
-        if found is None:
-            key = self.key_table.key_of(act)
-            self.doing.shown(act, rows)
-            self.port.say(f"{key} again {does} {named(rows)}")
-            return
-        self._do(rows, partial(do, self.port.siding), "")
-
-    def _planned(self, act: str) -> None:
-        """Show a plan; at the second press carry out exactly what was shown."""
-        from siding.faces.tui.acts import tasks
-
-        rows = self.home.chosen()
-        if not rows:
-            return
-        pending = self.doing.pending
-        found = self.doing.press(act, rows)
-        app = self.port.siding
-        if found is not None and len(rows) == 1:
-            digest = found.digest
-            self._do(rows, lambda row: tasks.carried_out(app, row, act, digest), act)
-        elif found is not None:
-            self._do(rows, lambda row: tasks.planned_and_done(app, row, act), act)
-        elif len(rows) > 1:
-            self.doing.shown(act, rows)
-            key = self.key_table.key_of(act)
-            self.port.say(f"{key} again: {act}, one after the other, {named(rows)}")
-        elif self.doing.pending is not pending:
-            show = partial(self._show_plan, act, rows[0])
-            self.port.work(lambda: tasks.planned(app, rows[0], act), then=show)
-
-    def _show_plan(self, act: str, row: Row, plan: ActPlan) -> None:
-        stays = plan.stops or plan.concerns or plan.nothing
-        if not self.doing.shown(act, [row], plan.digest):
-            return
-        key = self.key_table.key_of(act)
-        if stays:
-            self.doing.forget()
-        again = "" if stays else f"{key} again does it, any other key leaves it"
-        width = max(20, self.size.width or 100)
-        self._told = plan_rows(row, plan, again, width, self.size.height // 2)
-        self._show_pane()
-
-    def _do(self, rows: Sequence[Row], act: Callable[[Row], str], name: str) -> None:
-        """Do an act to each row, in a thread; then say what happened to each."""
-        from siding.faces.tui.acts import tasks
-
-        app = self.port.siding
-        self._told = None
-        self._show_pane()
-        if len(rows) == 1:
-            row = rows[0]
-            self.port.work(partial(act, row), then=partial(self._done, row, name))
-            return
-        self.port.work(
-            lambda: tasks.one_after_the_other(rows, act, app.tell), then=self._several_done
-        )
-
-    def _done(self, row: Row, name: str, said: str) -> None:
-        self.home.selected.discard(row.key)
-        self._undoable = row if name == "apply" else None
-        undo = f" · {self.key_table.key_of('undo')} undoes it" if name == "apply" else ""
-        self.port.say(f"{row.name}: {said}{undo}")
-
-    def _several_done(self, happened: Sequence[tasks.Happened]) -> None:
-        width = max(20, self.size.width or 100)
-        self.home.selected = {each.row.key for each in happened if each.failed}
-        self._told = [
-            pieces
-            for each in happened
-            for pieces in wrapped(
-                f"{each.row.name}: {each.said}", width, "bad" if each.failed else "good"
-            )
-        ]
-        self._show()
 
     # Answers.
 

@@ -1,8 +1,11 @@
 """Acts from the task's screen: what each would do is shown first, and exactly that is done."""
 
+from collections.abc import Callable
+
 from siding.applying.unresolved import Merging, merging
 from siding.faces.plans.acts import Changed, carry_out, plan
 from siding.faces.plans.plan import ActDone, ActPlan, ActRequest
+from siding.faces.tui.carrying import carried_out
 from siding.faces.tui.places.task.plan_lines import (
     conflicts,
     lines_of,
@@ -15,6 +18,7 @@ from siding.faces.tui.places.task.sheet import Choice
 from siding.faces.tui.places.task.tab import ActPage
 from siding.faces.tui.rows.lines import Pieces
 from siding.faces.tui.rows.styles import TEXT
+from siding.feed.rows import task_key
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.task_workspace import workspace_of
 from siding.record.restoring.refusal import Refusal
@@ -35,7 +39,7 @@ class Acting:
         self._wish: ActRequest | None = None
         self._plan: ActPlan | None = None
         self._merging: Merging | None = None
-        self._closed_before = ""
+        self._wanted: ActRequest | None = None  # the newest that was asked for
 
     @property
     def is_open(self) -> bool:
@@ -47,18 +51,47 @@ class Acting:
 
     # What it would do
 
-    def plan(self, wish: ActRequest) -> None:
-        """Work out what an act would do, and show it."""
-        opened = self._page.opened
-        self._page.port.say(f"{wish.act.replace('_', ' ')}: working out what it would do")
-        self._page.port.work(
+    def plan(self, wish: ActRequest, *, after: str = "") -> None:
+        """Work out what an act would do, and show it. It waits for an act that is under way.
+
+        `after` is what was said of that one, which stays.
+        """
+        opened, port, name = self._page.opened, self._page.port, _name(wish)
+        self._wanted = wish
+        if what := port.under_way.of([self._key]):
+            port.under_way.wait([self._key], lambda is_done: self._go_on(wish, is_done))
+            port.say(f"{what} goes on: {name} comes after it, any other key leaves that")
+            return
+        port.say(f"{after}\n{name}: working out what it would do".lstrip())
+        port.work(
             lambda: plan(opened.project, opened.task.id, wish),
-            then=lambda found: self._show(wish, found),
+            then=lambda found: self._show(wish, found, after),
         )
 
-    def _show(self, wish: ActRequest, found: ActPlan) -> None:
+    @property
+    def _key(self) -> str:
+        opened = self._page.opened
+        return task_key(opened.project.layout.root.name, opened.task.id)
+
+    def _go_on(self, wish: ActRequest, is_done: bool) -> None:
+        """Plan what has waited for another act, now that it has ended."""
+        said = self._page.said
+        if is_done and not self._page.is_taken:
+            self.plan(wish, after=said)
+        else:
+            not_begun = f"{said}\n{_name(wish)} was not begun: press its key again"
+            self._page.port.say(not_begun.lstrip(), "warning")
+
+    def _show(self, wish: ActRequest, found: ActPlan, after: str) -> None:
+        if self._wanted is not wish:  # the key of another act was pressed after this one
+            return
+        if self._page.is_taken:  # its keys would go to the plan
+            self._page.port.say(f"{_name(wish)} is worked out: press its key again", "warning")
+            return
         self.forget()
         self._page.hush()
+        if after:
+            self._page.port.say(after)
         self._wish, self._plan = wish, found
         self._open(lines_of(found), ways(found))
 
@@ -84,7 +117,12 @@ class Acting:
             return
         opened = self._page.opened
         self._page.port.say(f"{shown.title} …")
-        self._page.port.work(lambda: _done(opened, wish, shown.digest), then=self._told)
+        self._carry_out(wish, lambda: _done(opened, wish, shown.digest))
+
+    def _carry_out(
+        self, wish: ActRequest, act: Callable[[], ActDone | NeedsWord | Changed]
+    ) -> None:
+        carried_out(self._page.port, _name(wish), [self._key], act, self._told)
 
     def _told(self, found: "ActDone | NeedsWord | Changed") -> None:
         if isinstance(found, Changed):
@@ -106,7 +144,7 @@ class Acting:
 
         def then(_key: str) -> None:
             opened = self._page.opened
-            self._page.port.work(lambda: _forced(opened, wish), then=self._told)
+            self._carry_out(wish, lambda: _forced(opened, wish))
 
         self._page.choose(
             "This asks for your word: enter gives it, escape leaves it", choices, then
@@ -153,6 +191,10 @@ class Acting:
             self.show_merge()
         elif self._wish is not None:
             self.plan(self._wish)
+
+
+def _name(wish: ActRequest) -> str:
+    return wish.act.replace("_", " ")
 
 
 def _workspace(opened: Opened) -> str:

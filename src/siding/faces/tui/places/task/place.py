@@ -116,6 +116,7 @@ class TaskPlace(GoingOn):
 
     def run_key(self, key: Key) -> None:
         """Run the act of a key: in the tab, else here, else the one that is everywhere the same."""
+        self.port.under_way.forget()  # a key leaves what waits
         if self._opened is None and not is_of_any_place(key.act):
             self._early.append(key)
             return
@@ -311,6 +312,16 @@ class TaskPlace(GoingOn):
         """Show what an act would do, and do it if the person says so."""
         self._then = None
         self.acting.plan(wish)
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the keys go to something else than the tab or a plan."""
+        return self.typing.is_open or (self.sheet.is_open and not self.acting.is_open)
+
+    @property
+    def said(self) -> str:
+        """What is said at the foot."""
+        return self.foot.said
 
     def hush(self) -> None:
         """Take away what was said at the foot."""

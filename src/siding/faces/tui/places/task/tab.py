@@ -62,6 +62,14 @@ class ActPage(TaskPage, Protocol):
     def close_sheet(self) -> None:
         """Close the sheet; keys go to the tab again."""
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether the keys go to something else than the tab or a plan."""
+
+    @property
+    def said(self) -> str:
+        """What is said at the foot."""
+
     def hush(self) -> None:
         """Take away what was said at the foot."""
 
