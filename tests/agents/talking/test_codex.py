@@ -148,3 +148,11 @@ def test_a_tool_of_a_server_is_asked_about_denied_and_allowed_for_the_session(
     events = driven.turn()
     assert not [each for each in events if isinstance(each, Asked)]
     assert [each.text for each in events if isinstance(each, ToolEnded)] == ["It is bought."]
+    place.model.says([place.agent.shell("touch 1.txt")], ["Done."])
+    driven.prompt("Make it")
+    driven.talker.answer(driven.until(Asked).ask, Answer(allows=True, always=True))
+    driven.turn()
+    assert (place.workspace / "1.txt").exists()
+    kept = {each.name for each in place.agent.settings.iterdir()}
+    assert "sessions" in kept
+    assert not kept & {"config.toml", "rules"}  # "always" is in no file

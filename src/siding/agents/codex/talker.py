@@ -281,7 +281,6 @@ class CodexTalker:
     def _prompted(self, answer: RpcAnswer) -> list[Event]:
         if answer.fault is not None:
             self._prompt, self._is_stopping = "", False
-            self._untaken.discard(answer.about)
             return [TurnEnded(How.FAILED, answer.fault.message)]
         turn = text(mapping(answer.fields.get("turn")).get("id"))
         if self._turn is not None and self._turn.id == turn:  # it has gone into this one
@@ -311,7 +310,6 @@ class CodexTalker:
 
     def _withdrawn(self, params: Mapping[str, Any]) -> list[Event]:
         ask = self._rpc.withdrawn(params.get("requestId"))
-        self._denials.pop(ask, None)
         return [] if self._asks.pop(ask, None) is None else [AskGone(ask)]
 
     # -- What it tells -----------------------------------------------------------------------------
@@ -326,7 +324,7 @@ class CodexTalker:
                 turn = mapping(params.get("turn"))
                 ended = self._ends_with(turn)
                 return [*ended, self._completed(turn)] if is_ours else ended
-            case "item/started" if is_ours and _client_id(params):
+            case "item/started" if _client_id(params):
                 return self._taken(_client_id(params))
             case "serverRequest/resolved":
                 return self._withdrawn(params)
