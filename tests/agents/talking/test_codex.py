@@ -1,5 +1,7 @@
 """What holds for Codex alone, with the real client."""
 
+import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,9 +9,10 @@ import pytest
 
 from agents.at_terminal import AtTerminal
 from agents.conftest import program
+from agents.models import Call
 from agents.talking.driver import Driven, said
 from agents.talking.rows import ROWS, Place
-from siding.agents.talking.port import Applied, Text, Trouble, Troubled
+from siding.agents.talking.port import Answer, Applied, Asked, Text, ToolEnded, Trouble, Troubled
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -100,3 +103,48 @@ def test_it_is_handed_over_to_its_own_screen_and_back(place: Place) -> None:
     assert [word for word in ("first", "second", "third") if f"The {word} colour?" in request] == [
         *("first", "second", "third")
     ]
+
+
+SERVER = """
+import json, sys
+TOOL = {"name": "buy", "description": "Buys", "inputSchema": {"type": "object"}}
+ANSWERS = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "shop", "version": "1"},
+    },
+    "tools/list": {"tools": [TOOL]},
+    "tools/call": {"content": [{"type": "text", "text": "It is bought."}]},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        answer = {"jsonrpc": "2.0", "id": asked["id"], "result": ANSWERS.get(asked["method"], {})}
+        print(json.dumps(answer), flush=True)
+"""
+
+
+def test_a_tool_of_a_server_is_asked_about_denied_and_allowed_for_the_session(
+    place: Place,
+) -> None:
+    program, words = json.dumps(sys.executable), json.dumps(["-c", SERVER])
+    server = f"mcp_servers.shop={{command={program},args={words}}}"
+    driven = place.begin(options=(*place.hold().options, "-c", server))
+    buys = [Call("mcp__shop__buy", {"what": "milk"})]
+    place.model.says(buys, ["Well."], buys, ["Bought."], buys, ["Again."])
+    driven.prompt("Buy it")
+    asked = driven.until(Asked)
+    assert (asked.tool, asked.input, asked.can_always) == ("shop.buy", {"what": "milk"}, True)
+    driven.talker.answer(asked.ask, Answer(allows=False, reason="because of the moon"))
+    assert answered(driven) == "Well."
+    assert "because of the moon" in said(place.model.requests[-1])
+    assert "It is bought." not in said(place.model.requests[-1])
+    driven.prompt("Buy it all the same")
+    driven.talker.answer(driven.until(Asked).ask, Answer(allows=True, always=True))
+    (tool,) = (each for each in driven.turn() if isinstance(each, ToolEnded))
+    assert (tool.failed, tool.text) == (False, "It is bought.")
+    driven.prompt("And again")
+    events = driven.turn()
+    assert not [each for each in events if isinstance(each, Asked)]
+    assert [each.text for each in events if isinstance(each, ToolEnded)] == ["It is bought."]

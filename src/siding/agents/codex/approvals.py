@@ -19,6 +19,7 @@ from siding.ground.storage.fields import mapping, mappings, said, strings, text
 
 _Params = Mapping[str, Any]
 _YES, _NO = "yes", "no"
+_SESSION = "session"
 
 
 def asked(method: str, params: _Params, ask: str, item: Item) -> Asked | None:
@@ -35,7 +36,7 @@ def answered(method: str, params: _Params, answer: Answer) -> Mapping[str, Any]:
     match method:
         case "item/permissions/requestApproval":
             granted = mapping(params.get("permissions")) if answer.allows else {}
-            return {"permissions": granted, "scope": "session" if answer.always else "turn"}
+            return {"permissions": granted, "scope": _SESSION if answer.always else "turn"}
         case "item/tool/requestUserInput":
             return {"answers": _answers(params, answer)}
         case "mcpServer/elicitation/request":
@@ -45,9 +46,9 @@ def answered(method: str, params: _Params, answer: Answer) -> Mapping[str, Any]:
     return {"decision": "acceptForSession" if answer.always else "accept"}
 
 
-def takes_reason(method: str) -> bool:
-    """Tell whether the model goes on after a denial, so that it can be told why."""
-    return method.endswith("/requestApproval")
+def takes_reason(method: str, params: _Params) -> bool:
+    """Tell whether it is about what the model does, which goes on and can be told why not."""
+    return method.endswith("/requestApproval") or bool(_tool_of(params))
 
 
 # -- May it? ---------------------------------------------------------------------------------------
@@ -146,9 +147,21 @@ def _answers(params: _Params, answer: Answer) -> Mapping[str, Any]:
 
 
 def _elicitation(params: _Params, ask: str, _item: Item) -> Asked:
-    """A server of tools asks: with a form, an address to open, or for a yes alone."""
+    """A server of tools asks: with a form, an address to open, or for a yes alone.
+
+    As such a server's question Codex asks as well whether one of its tools may run.
+    """
     server, message = text(params.get("serverName")), text(params.get("message"))
-    address = text(params.get("url"))
+    address, tool = text(params.get("url")), _tool_of(params)
+    if tool:
+        meta = mapping(params.get("_meta"))
+        return Asked(
+            ask=ask,
+            title=message,
+            tool=f"{server}.{tool}",
+            input=mapping(meta.get("tool_params")),
+            can_always=_SESSION in strings(meta.get("persist")),
+        )
     return Asked(
         ask=ask,
         title=f"{server}: {message}",
@@ -160,6 +173,13 @@ def _elicitation(params: _Params, ask: str, _item: Item) -> Asked:
             for name, field in _fields(params).items()
         ),
     )
+
+
+def _tool_of(params: _Params) -> str:
+    """Return the tool that may run or not; "" if a server itself asks something."""
+    meta = mapping(params.get("_meta"))
+    is_call = meta.get("codex_approval_kind") == "mcp_tool_call"
+    return text(meta.get("tool_name")) if is_call else ""
 
 
 def _fields(params: _Params) -> Mapping[str, Mapping[str, Any]]:
@@ -186,7 +206,8 @@ def _elicited(params: _Params, answer: Answer) -> Mapping[str, Any]:
         chosen = answer.choices.get(_label(name, field))
         if chosen is not None:
             content[name] = _typed(chosen, text(field.get("type")))
-    return {"action": "accept", "content": content}
+    kept = {"_meta": {"persist": _SESSION}} if answer.always and _tool_of(params) else {}
+    return {"action": "accept", "content": content, **kept}
 
 
 def _typed(chosen: str, kind: str) -> Any:

@@ -139,7 +139,7 @@ class CodexTalker:
         waiting = self._asks.get(ask)
         if waiting is None or ask in self._denials or self._is_stopping:
             return
-        if answer.reason and not answer.allows and takes_reason(waiting.method):
+        if answer.reason and not answer.allows and takes_reason(*waiting):
             self._denials[ask] = answer
             params = {
                 "threadId": waiting.params.get("threadId"),
@@ -205,8 +205,10 @@ class CodexTalker:
                 return []
             case "thread/backgroundTerminals/list" if answer.fault is None:
                 return self._end_commands(answer)
-            case "turn/interrupt":
-                return []  # that none ran yet is mended when it starts
+            case "turn/interrupt" if self._turn is None:
+                return []  # it has ended meanwhile
+            case "turn/interrupt" if answer.fault is not None:
+                self._is_stopping = False  # it goes on, and what it asks can be answered
         return [] if answer.fault is None else [Troubled(Trouble.OTHER, answer.fault.message)]
 
     def _initialized(self, answer: RpcAnswer) -> list[Event]:
@@ -279,7 +281,6 @@ class CodexTalker:
     def _prompted(self, answer: RpcAnswer) -> list[Event]:
         if answer.fault is not None:
             self._prompt, self._is_stopping = "", False
-            self._untaken.discard(answer.about)
             return [TurnEnded(How.FAILED, answer.fault.message)]
         turn = text(mapping(answer.fields.get("turn")).get("id"))
         if self._turn is not None and self._turn.id == turn:  # it has gone into this one
@@ -309,7 +310,6 @@ class CodexTalker:
 
     def _withdrawn(self, params: Mapping[str, Any]) -> list[Event]:
         ask = self._rpc.withdrawn(params.get("requestId"))
-        self._denials.pop(ask, None)
         return [] if self._asks.pop(ask, None) is None else [AskGone(ask)]
 
     # -- What it tells -----------------------------------------------------------------------------
@@ -320,9 +320,11 @@ class CodexTalker:
         match notice.method:
             case "turn/started" if is_ours:
                 return self._started(text(mapping(params.get("turn")).get("id")))
-            case "turn/completed" if is_ours:
-                return self._completed(mapping(params.get("turn")))
-            case "item/started" if is_ours and _client_id(params):
+            case "turn/completed":
+                turn = mapping(params.get("turn"))
+                ended = self._ends_with(turn)
+                return [*ended, self._completed(turn)] if is_ours else ended
+            case "item/started" if _client_id(params):
                 return self._taken(_client_id(params))
             case "serverRequest/resolved":
                 return self._withdrawn(params)
@@ -332,9 +334,6 @@ class CodexTalker:
             case "skills/changed":
                 self._rpc.request("skills/list", {"cwds": [self._start.cwd], "forceReload": True})
                 return []
-            case "turn/completed":  # of a helper
-                turn = mapping(params.get("turn"))
-                return self._thread.end(text(turn.get("id")), is_done=_how(turn) is How.DONE)
         trouble = self._troubles.read(notice)
         return self._thread.read(notice, is_ours=is_ours) if trouble is None else [trouble]
 
@@ -355,7 +354,8 @@ class CodexTalker:
         self._steers.pop(prompt, None)
         return [PromptTaken(prompt)]
 
-    def _completed(self, turn: Mapping[str, Any]) -> list[Event]:
+    def _ends_with(self, turn: Mapping[str, Any]) -> list[Event]:
+        """Return what ends with a turn, be it a helper's."""
         how, ended = _how(turn), text(turn.get("id"))
         if how is How.STOPPED:
             self._to_end.update(self._thread.commands_of(ended))
@@ -366,12 +366,15 @@ class CodexTalker:
             if waiting.params.get("turnId") == ended:
                 del self._asks[ask]
                 found.append(AskGone(ask))
+        return found
+
+    def _completed(self, turn: Mapping[str, Any]) -> TurnEnded:
         left = tuple(self._steers)
         self._steers.clear()
         if self._turn is None or self._turn.prompt == self._prompt:
             self._prompt = ""
         self._turn, self._is_stopping = None, False
-        return [*found, TurnEnded(how, reason_of(turn), left)]
+        return TurnEnded(_how(turn), reason_of(turn), left)
 
 
 def _how(turn: Mapping[str, Any]) -> How:

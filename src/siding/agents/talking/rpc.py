@@ -14,7 +14,6 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text, whole
 
 NO_METHOD = -32601  # the code of a request that is not known
-INVALID = -32602  # of one whose fields are not
 
 
 class RpcFault(NamedTuple):

@@ -63,3 +63,13 @@ def test_what_is_sent_is_one_line_of_whole_characters() -> None:
     line = in_line({"a": "one\ntwo\u2028 é \ud83d"})
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"a": "one\ntwo\u2028 é ?"}
+
+
+def test_a_line_of_exactly_so_many_bytes_is_read_each_time() -> None:
+    cutter = LineCutter(most=10)
+    found = cutter.take(b'{"a": "b"}\n{"a": "bc"}\n' * 2)
+    assert [isinstance(each, JsonLine) for each in found] == [True, False] * 2
+
+
+def test_whole_characters_stay_as_they_are() -> None:
+    assert read(LineCutter(), b'{"a": "\\u00e9 \\\\ud83d"}\n') == [{"a": "é \\ud83d"}]

@@ -76,6 +76,7 @@ def test_what_is_odd_is_unread_and_what_is_new_passes() -> None:
     rpc.request("open", {})
     odd: tuple[Any, ...] = (
         *({}, {"id": True, "result": 1}, {"id": 1.0, "result": 1}, {"id": "1", "result": 1}),
+        *({"id": True, "method": "may"}, {"id": 1.5, "method": "may"}),
         *({"id": [], "method": "may"}, {"id": 1, "method": 7}, {"id": None, "result": {}}),
     )
     assert all(isinstance(each, Unread) for each in received(rpc, *odd))
@@ -84,5 +85,9 @@ def test_what_is_odd_is_unread_and_what_is_new_passes() -> None:
     assert (notice.method, notice.params) == ("told", {})
     assert notice.line.unread().line.endswith('"new": {}}')
     (answer,) = received(rpc, {"result": None, "id": 1})
+    rpc.request("close", {})
+    (refused,) = received(rpc, {"id": 2, "error": "not now"})
+    assert isinstance(refused, RpcAnswer)
+    assert refused.fault == (0, "not now", None)
     assert isinstance(answer, RpcAnswer)
     assert (answer.result, answer.fault, answer.fields) == (None, None, {})
