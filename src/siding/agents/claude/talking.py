@@ -61,7 +61,7 @@ def words_of(hold: Hold) -> tuple[list[str], str]:
     """Return the words of the command line behind the program, and the mode among them."""
     words = [*_STREAM]
     mode = ""
-    if not any(each.partition("=")[0] == _MODE for each in hold.options):
+    if not _has_mode(hold):
         # The usual mode has a model judge what may be done, and a person is not asked.
         mode = hold.mode or "default"
         words += [_MODE, mode]
@@ -79,8 +79,14 @@ def screen_of(hold: Hold) -> tuple[str, ...]:
     """Return the command line that opens a conversation on the agent's own screen."""
     if not hold.session:
         return ()
-    model = (f"--model={hold.model}",) if hold.model else ()
-    return (*hold.program, f"--resume={hold.session}", *model, *hold.options)
+    words = [*hold.program, f"--resume={hold.session}"]
+    words += [f"--model={hold.model}"] if hold.model else []
+    words += [_MODE, hold.mode] if hold.mode and not _has_mode(hold) else []
+    return (*words, *hold.options)
+
+
+def _has_mode(hold: Hold) -> bool:
+    return any(each.partition("=")[0] == _MODE for each in hold.options)
 
 
 def records_with(word: str, path: Path) -> Iterator[Mapping[str, Any]]:

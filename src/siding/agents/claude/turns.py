@@ -140,7 +140,6 @@ class Turns:
         self.waiting.clear()
         self.running = self._by_itself = False
         if self.taken:
-            self._ours.discard(self.prompt)
             self.prompt, self.taken = "", False
         return found
 

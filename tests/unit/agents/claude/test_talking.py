@@ -51,6 +51,13 @@ class TestOpened:
         words = TALKING.own_screen(hold._replace(session=SESSION, model="opus", options=options))
         assert words == ("claude", f"--resume={SESSION}", "--model=opus", *options)
 
+    def test_its_own_screen_is_in_the_mode_that_was_chosen(self, hold: Hold) -> None:
+        """Its usual one there asks a model in the place of the person."""
+        held = hold._replace(session=SESSION, mode="plan")
+        assert TALKING.own_screen(held)[2:] == ("--permission-mode", "plan")
+        given = held._replace(options=("--permission-mode=auto",))
+        assert TALKING.own_screen(given)[2:] == ("--permission-mode=auto",)
+
 
 class TestProof:
     def proof(self, hold: Hold, *lines: Any, **fields: Any) -> Proof:
@@ -79,6 +86,7 @@ class TestProof:
         "line",
         [
             {"type": "assistant", "uuid": PROMPT},
+            {"type": "attachment", "attachment": {"source_uuid": "other", "prompt": PROMPT}},
             {"type": "user", "uuid": "other", "parentUuid": PROMPT},
             {"type": "queue-operation", "operation": "enqueue", "commandUuid": PROMPT},
             f'{{"type": "user", "uuid": "{PROMPT}"',

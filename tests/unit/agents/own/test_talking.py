@@ -34,8 +34,10 @@ def test_it_is_on_the_disk_before_a_model_is_asked(hold: Hold, tmp_path: Path) -
     assert proof(hold, tmp_path / "kept", message=SENT.prompt) is Proof.NOT_TAKEN
 
 
-def test_without_a_transcript_nobody_knows(hold: Hold) -> None:
+def test_without_a_transcript_nobody_knows(hold: Hold, tmp_path: Path) -> None:
     assert TALKING.proof(SENT, hold) is Proof.UNSURE
+    proof(hold, tmp_path / "kept", promptId=SENT.prompt)
+    assert TALKING.proof(SENT._replace(session="*"), hold) is Proof.UNSURE
 
 
 def test_the_usual_home_is_below_the_persons(hold: Hold, tmp_path: Path) -> None:
