@@ -2,6 +2,8 @@
 
 import pytest
 
+from siding.agents.acp.calls import ToolCall
+from siding.agents.acp.habits import UNKNOWN
 from siding.agents.acp.talking import ANY
 from siding.agents.talking.port import (
     TALKING,
@@ -102,14 +104,14 @@ def test_writing_through_us_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "name", "reason"),
+    ("agent", "name", "cwd"),
     [
-        ("gemini", "run_shell_command", "as asked"),
-        ("opencode", "bash", ""),
-        ("qwen", "run_shell_command", "as asked"),
+        ("gemini", "run_shell_command", "/w"),
+        ("opencode", "bash", "/w"),
+        ("qwen", "run_shell_command", ""),  # it does not say
     ],
 )
-def test_a_command(agent: str, name: str, reason: str) -> None:
+def test_a_command(agent: str, name: str, cwd: str) -> None:
     played = begun(agent)
     events = turn(played, recorded(agent)["shell"])
     (asked,) = of(Asked, events)
@@ -117,8 +119,8 @@ def test_a_command(agent: str, name: str, reason: str) -> None:
     assert asked.tool == name
     expected = "touch denied" if agent == "qwen" else "echo one > one.txt; echo out"
     assert asked.command == expected
-    assert asked.cwd in ("/w", "")
-    assert asked.reason == reason
+    assert asked.cwd == cwd
+    assert asked.reason == "as asked"
     (end,) = of(ToolEnded, events)
     assert not end.failed
     assert not asked.choices
@@ -129,6 +131,34 @@ def test_what_a_command_prints_comes_as_it_prints_it() -> None:
     assert of(ToolOutput, events) == [ToolOutput("call_0006_0", "out\n")]
     (started,) = of(ToolStarted, events)
     assert started.input["command"] == "echo one > one.txt; echo out"  # the first message has none
+
+
+def test_what_a_call_begins_with_is_not_what_it_prints() -> None:
+    played = opened()
+    for _turn in range(2):  # an agent may name a call of the next turn the same
+        played.does("prompt", "p1", ["x"])
+        content = [{"type": "content", "content": {"type": "text", "text": "[in /w] (why)"}}]
+        call = {"toolCallId": "c1", "kind": "execute", "title": "ls", "content": content}
+        events = played.updates("tool_call", status="in_progress", **call)
+        assert len(of(ToolStarted, events)) == 1
+        assert of(ToolOutput, events) == []
+        played.updates("tool_call_update", toolCallId="c1", status="completed")
+        assert of(ToolEnded, played.says(id=played.last_id, result={})) == []
+
+
+def test_a_patch_without_a_file_is_of_the_file_that_the_call_is_about() -> None:
+    habits = UNKNOWN._replace(patch=lambda said: str(said.get("diff", "")))
+    call = ToolCall("c1", habits, {})
+    call.take({"diff": "@@", "locations": [{"path": "/w/a"}]})
+    assert call.edits == (Edit("/w/a", patch="@@"),)
+    call.take({"diff": "@@ 2"})
+    assert call.edits == (Edit("/w/a", patch="@@ 2"),)
+    two = [{"type": "diff", "path": path, "newText": ""} for path in ("/w/a", "/w/b")]
+    call.take({"diff": "@@ of both", "content": two})
+    assert [(each.path, each.patch, each.new) for each in call.edits] == [
+        ("/w/a", "", ""),
+        ("/w/b", "", ""),
+    ]
 
 
 def test_what_is_printed_so_far_comes_again() -> None:
@@ -146,16 +176,24 @@ def test_what_is_printed_so_far_comes_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "option"),
-    [("gemini", "cancel"), ("opencode", "reject"), ("copilot", "reject_once")],
+    ("agent", "option", "text"),
+    [
+        ("gemini", "cancel", ""),  # it says nothing more of the call
+        (
+            *("opencode", "reject"),
+            "The user rejected permission to use this specific tool call.",
+        ),
+        ("copilot", "reject_once", "The user rejected this tool call."),
+    ],
 )
-def test_a_denial(agent: str, option: str) -> None:
+def test_a_denial(agent: str, option: str, text: str) -> None:
     played = begun(agent)
     events = turn(played, recorded(agent)["denied"], DENIES)
     answer = next(each["result"] for each in played.sent if "outcome" in each.get("result", {}))
     assert answer == {"outcome": {"outcome": "selected", "optionId": option}}
-    (end,) = of(ToolEnded, events)  # Gemini CLI says nothing more of it
+    (end,) = of(ToolEnded, events)
     assert end.failed
+    assert end.text == text
     assert events[-1] == TurnEnded(How.DONE)
 
 
