@@ -49,7 +49,8 @@ class ToolCall:
         kind = text(said.get("kind"))
         if kind:
             self.kind = kind if kind in _KINDS else "other"
-        self.input = mapping(said.get("rawInput")) or self.input
+        # To ask, some say the command alone, and before that where it runs.
+        self.input = {**self.input, **mapping(said.get("rawInput"))}
         self.edits = self._edits(said) or self.edits
         if isinstance(said.get("content"), list):
             self.about = printed_in(said)

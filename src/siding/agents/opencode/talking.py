@@ -22,7 +22,7 @@ from siding.agents.talking.port import Abilities, Evidence, Hold, Talking
 from siding.ground.storage.fields import mapping, text
 
 _CONTENT = "OPENCODE_CONFIG_CONTENT"
-_ASKS = {"edit": "ask", "bash": "ask"}
+_ASKED = ("edit", "bash")
 _PROMPTS = """
     SELECT message.id, message.data, part.data
     FROM message JOIN part ON part.message_id = message.id
@@ -37,8 +37,18 @@ def _env(hold: Hold) -> Mapping[str, str]:
         theirs = mapping(json.loads(without_comments(given))) if given.strip() else {}
     except ValueError as error:
         raise ValueError(f"what {_CONTENT} holds cannot be read: {error}") from error
-    permission = {**mapping(theirs.get("permission")), **_ASKS}
+    given_for = mapping(theirs.get("permission"))
+    permission = {**given_for, **{tool: _asked(given_for.get(tool)) for tool in _ASKED}}
     return {_CONTENT: json.dumps({**theirs, "permission": permission})}
+
+
+def _asked(theirs: object) -> object:
+    """Return what a tool needs: it is asked for, but where the person denies it."""
+    if theirs == "deny":
+        return theirs
+    # Of patterns that fit, the last counts.
+    denied = {pattern: "deny" for pattern, word in mapping(theirs).items() if word == "deny"}
+    return {"*": "ask", **denied} if denied else "ask"
 
 
 def _name(call: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from siding.agents.acp.talking import ANY
 from siding.agents.talking.port import TALKING, Answer, Asked, Event, Hold
 
 HERE = Path(__file__).parent
@@ -18,6 +19,7 @@ VERSIONS = {
     "copilot": "1.0.102",
     "qwen": "0.24.4",
 }
+AGENTS = tuple(VERSIONS)
 ALLOWS = Answer(allows=True)
 DENIES = Answer(allows=False, reason="because of the moon")
 
@@ -116,3 +118,15 @@ def turn(played: Played, lines: Sequence[str], answer: Answer | None = ALLOWS) -
     """Have one prompt answered as it was recorded."""
     played.does("prompt", "p1", ["Words"])
     return played.hears(*lines, answer=answer)
+
+
+def of(kind: Any, events: Sequence[Event]) -> list[Any]:
+    return [each for each in events if isinstance(each, kind)]
+
+
+def opened(can: dict[str, Any] | None = None, **session: Any) -> Played:
+    """Return an agent that nobody knows; `can` is what it says at first, `session` the answer."""
+    played = Played(ANY.opened(hold()).talker)
+    played.says(id=1, result={"protocolVersion": 1, "agentCapabilities": can or {}})
+    played.says(id=2, result={"sessionId": "a-session", **session})
+    return played

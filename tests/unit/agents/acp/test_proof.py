@@ -176,12 +176,21 @@ def test_the_command_line(agent: str, words: list[str], tmp_path: Path) -> None:
 
 
 def test_opencode_asks_whatever_its_settings_say(tmp_path: Path) -> None:
-    given = '{"permission": {"bash": "allow", "webfetch": "deny"}, "theme": "x"} // mine'
+    bash = '{"*": "allow", "rm *": "deny"}'
+    given = f'{{"permission": {{"bash": {bash}, "webfetch": "deny"}}, "theme": "x"}} // mine'
     env = {"HOME": str(tmp_path), "OPENCODE_CONFIG_CONTENT": given}
     opening = talking_of("opencode").opened(hold_in(tmp_path, env=env))
     assert json.loads(opening.env["OPENCODE_CONFIG_CONTENT"]) == {
-        "permission": {"bash": "ask", "webfetch": "deny", "edit": "ask"},
+        "permission": {
+            "bash": {"*": "ask", "rm *": "deny"},
+            "webfetch": "deny",
+            "edit": "ask",
+        },
         "theme": "x",
     }
+    never = {**env, "OPENCODE_CONFIG_CONTENT": '{"permission": {"edit": "deny"}}'}
+    opening = talking_of("opencode").opened(hold_in(tmp_path, env=never))
+    permission = json.loads(opening.env["OPENCODE_CONFIG_CONTENT"])["permission"]
+    assert permission == {"edit": "deny", "bash": "ask"}
     broken = hold_in(tmp_path, env={**env, "OPENCODE_CONFIG_CONTENT": "{"})
     assert "OPENCODE_CONFIG_CONTENT" in talking_of("opencode").opened(broken).why_not

@@ -1,36 +1,26 @@
-"""The talker of ACP: what real agents have said, and what any may say."""
-
-import json
-from collections.abc import Sequence
-from typing import Any
+"""The talker of ACP on what real agents have said, and how it begins."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from siding.agents.acp.calls import ToolCall
 from siding.agents.acp.habits import UNKNOWN
-from siding.agents.acp.talker import AcpTalker
 from siding.agents.acp.talking import ANY
 from siding.agents.talking.port import (
     TALKING,
     Answer,
-    Applied,
     Asked,
     AskGone,
     CommandsChanged,
     Compacted,
     Edit,
-    Event,
     How,
     Opened,
     Origin,
-    OwnCommand,
     Picture,
     Planned,
     PlanStep,
     PromptTaken,
     Text,
-    Thought,
     ToolEnded,
     ToolOutput,
     ToolStarted,
@@ -39,24 +29,19 @@ from siding.agents.talking.port import (
     TurnEnded,
     TurnStarted,
     Unread,
-    Used,
 )
-from unit.agents.acp.replay import DENIES, VERSIONS, Played, begun, hold, recorded, turn
-
-AGENTS = tuple(VERSIONS)
-
-
-def of(kind: Any, events: Sequence[Event]) -> list[Any]:
-    return [each for each in events if isinstance(each, kind)]
-
-
-def opened(can: dict[str, Any] | None = None, **session: Any) -> Played:
-    """Return an agent that nobody knows; `can` is what it says at first, `session` the answer."""
-    played = Played(ANY.opened(hold()).talker)
-    played.says(id=1, result={"protocolVersion": 1, "agentCapabilities": can or {}})
-    played.says(id=2, result={"sessionId": "a-session", **session})
-    return played
-
+from unit.agents.acp.replay import (
+    AGENTS,
+    DENIES,
+    VERSIONS,
+    Played,
+    begun,
+    hold,
+    of,
+    opened,
+    recorded,
+    turn,
+)
 
 # -- As real agents have said it -------------------------------------------------------------------
 
@@ -119,14 +104,14 @@ def test_writing_through_us_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "name", "reason"),
+    ("agent", "name", "cwd"),
     [
-        ("gemini", "run_shell_command", "as asked"),
-        ("opencode", "bash", ""),
-        ("qwen", "run_shell_command", "as asked"),
+        ("gemini", "run_shell_command", "/w"),
+        ("opencode", "bash", "/w"),
+        ("qwen", "run_shell_command", ""),  # it does not say
     ],
 )
-def test_a_command(agent: str, name: str, reason: str) -> None:
+def test_a_command(agent: str, name: str, cwd: str) -> None:
     played = begun(agent)
     events = turn(played, recorded(agent)["shell"])
     (asked,) = of(Asked, events)
@@ -134,8 +119,8 @@ def test_a_command(agent: str, name: str, reason: str) -> None:
     assert asked.tool == name
     expected = "touch denied" if agent == "qwen" else "echo one > one.txt; echo out"
     assert asked.command == expected
-    assert asked.cwd in ("/w", "")
-    assert asked.reason == reason
+    assert asked.cwd == cwd
+    assert asked.reason == "as asked"
     (end,) = of(ToolEnded, events)
     assert not end.failed
     assert not asked.choices
@@ -146,6 +131,34 @@ def test_what_a_command_prints_comes_as_it_prints_it() -> None:
     assert of(ToolOutput, events) == [ToolOutput("call_0006_0", "out\n")]
     (started,) = of(ToolStarted, events)
     assert started.input["command"] == "echo one > one.txt; echo out"  # the first message has none
+
+
+def test_what_a_call_begins_with_is_not_what_it_prints() -> None:
+    played = opened()
+    for _turn in range(2):  # an agent may name a call of the next turn the same
+        played.does("prompt", "p1", ["x"])
+        content = [{"type": "content", "content": {"type": "text", "text": "[in /w] (why)"}}]
+        call = {"toolCallId": "c1", "kind": "execute", "title": "ls", "content": content}
+        events = played.updates("tool_call", status="in_progress", **call)
+        assert len(of(ToolStarted, events)) == 1
+        assert of(ToolOutput, events) == []
+        played.updates("tool_call_update", toolCallId="c1", status="completed")
+        assert of(ToolEnded, played.says(id=played.last_id, result={})) == []
+
+
+def test_a_patch_without_a_file_is_of_the_file_that_the_call_is_about() -> None:
+    habits = UNKNOWN._replace(patch=lambda said: str(said.get("diff", "")))
+    call = ToolCall("c1", habits, {})
+    call.take({"diff": "@@", "locations": [{"path": "/w/a"}]})
+    assert call.edits == (Edit("/w/a", patch="@@"),)
+    call.take({"diff": "@@ 2"})
+    assert call.edits == (Edit("/w/a", patch="@@ 2"),)
+    two = [{"type": "diff", "path": path, "newText": ""} for path in ("/w/a", "/w/b")]
+    call.take({"diff": "@@ of both", "content": two})
+    assert [(each.path, each.patch, each.new) for each in call.edits] == [
+        ("/w/a", "", ""),
+        ("/w/b", "", ""),
+    ]
 
 
 def test_what_is_printed_so_far_comes_again() -> None:
@@ -163,16 +176,24 @@ def test_what_is_printed_so_far_comes_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "option"),
-    [("gemini", "cancel"), ("opencode", "reject"), ("copilot", "reject_once")],
+    ("agent", "option", "text"),
+    [
+        ("gemini", "cancel", ""),  # it says nothing more of the call
+        (
+            *("opencode", "reject"),
+            "The user rejected permission to use this specific tool call.",
+        ),
+        ("copilot", "reject_once", "The user rejected this tool call."),
+    ],
 )
-def test_a_denial(agent: str, option: str) -> None:
+def test_a_denial(agent: str, option: str, text: str) -> None:
     played = begun(agent)
     events = turn(played, recorded(agent)["denied"], DENIES)
     answer = next(each["result"] for each in played.sent if "outcome" in each.get("result", {}))
     assert answer == {"outcome": {"outcome": "selected", "optionId": option}}
-    (end,) = of(ToolEnded, events)  # Gemini CLI says nothing more of it
+    (end,) = of(ToolEnded, events)
     assert end.failed
+    assert end.text == text
     assert events[-1] == TurnEnded(How.DONE)
 
 
@@ -300,339 +321,6 @@ def test_a_login_that_fails(agent: str) -> None:
     assert len(of(TurnStarted, events)) == 1
 
 
-# -- Permissions -----------------------------------------------------------------------------------
-
-
-def ask(played: Played, *options: tuple[str, str], **call: Any) -> list[Event]:
-    """Have it ask for a tool; `options` are kinds and ids."""
-    given = [{"kind": kind, "optionId": its, "name": its} for kind, its in options]
-    params = {
-        "sessionId": "a-session",
-        "options": given,
-        "toolCall": {"toolCallId": "c1", "title": "Do it", **call},
-    }
-    return played.hears(
-        json.dumps({"id": 0, "method": "session/request_permission", "params": params}),
-        answer=None,
-    )
-
-
-def test_allowing_for_good_writes_no_file() -> None:
-    """Gemini CLI has a way that holds for the session; both ways of Qwen Code write a rule."""
-    always = Answer(allows=True, always=True)
-    gemini = begun("gemini")
-    events = turn(gemini, recorded("gemini")["always"], always)
-    assert [each.can_always for each in of(Asked, events)] == [True]
-    assert {"outcome": "selected", "optionId": "proceed_always"} in [
-        each["result"]["outcome"] for each in gemini.sent if "result" in each
-    ]
-    qwen = begun("qwen")
-    events = turn(qwen, recorded("qwen")["shell"], always)
-    assert [each.can_always for each in of(Asked, events)] == [False]
-    assert {"outcome": "selected", "optionId": "proceed_once"} in [
-        each["result"]["outcome"] for each in qwen.sent if "result" in each
-    ]
-
-
-def test_an_option_that_is_kept_on_disk_is_not_the_one_of_the_session() -> None:
-    gemini = begun("gemini")
-    gemini.does("prompt", "p1", ["x"])
-    saved = ("allow_always", "proceed_always_and_save")
-    (asked,) = of(Asked, ask(gemini, saved, ("allow_once", "once"), ("reject_once", "no")))
-    assert not asked.can_always
-    gemini.does("answer", asked.ask, Answer(allows=True, always=True))
-    assert gemini.last["result"]["outcome"]["optionId"] == "once"
-
-
-def test_an_ask_without_a_way_to_allow_once_is_refused_and_told() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    (asked,) = of(Asked, ask(played, ("allow_always", "ever"), ("reject_once", "no")))
-    (trouble,) = played.does("answer", asked.ask, Answer(allows=True))
-    assert isinstance(trouble, Troubled)
-    assert played.last["result"] == {"outcome": {"outcome": "cancelled"}}
-
-
-def test_a_rejection_for_good_is_never_chosen() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    (asked,) = of(Asked, ask(played, ("allow_once", "yes"), ("reject_always", "never")))
-    played.does("answer", asked.ask, Answer(allows=False))
-    assert played.last["result"] == {"outcome": {"outcome": "cancelled"}}
-
-
-def test_the_id_of_an_ask_may_be_zero_and_comes_again() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    options = (("allow_once", "yes"), ("reject_once", "no"))
-    (first,) = of(Asked, ask(played, *options))
-    played.does("answer", first.ask, Answer(allows=True))
-    assert played.last["id"] == 0
-    (second,) = of(Asked, ask(played, *options))
-    assert second.ask != first.ask
-    assert played.does("answer", first.ask, Answer(allows=True)) == []
-    assert "method" in played.sent[-2] or played.last["id"] == 0
-    played.does("answer", second.ask, Answer(allows=False))
-    assert played.last["result"]["outcome"]["optionId"] == "no"
-
-
-def test_an_ask_after_a_stop_is_withdrawn_at_once() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    played.does("stop")
-    assert of(Asked, ask(played, ("allow_once", "yes"), ("reject_once", "no"))) == []
-    assert played.last["result"] == {"outcome": {"outcome": "cancelled"}}
-
-
-def test_an_ask_that_is_open_as_the_turn_ends_is_gone() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    (asked,) = of(Asked, ask(played, ("allow_once", "yes")))
-    events = played.says(id=3, result={"stopReason": "end_turn"})
-    assert AskGone(asked.ask) in events
-    assert ToolEnded("c1", failed=True) in events
-    assert played.last["result"] == {"outcome": {"outcome": "cancelled"}}
-
-
-@pytest.mark.parametrize(
-    ("fields", "command", "cwd"),
-    [
-        ({"rawInput": {"command": ["ls", "a b"]}, "kind": "execute"}, "ls 'a b'", ""),
-        ({"rawInput": {"cmd": "ls", "workdir": "/w/x"}, "kind": "execute"}, "ls", "/w/x"),
-        ({"title": "`rm -rf x`", "kind": "execute"}, "rm -rf x", ""),
-        ({"title": "a.txt", "kind": "edit", "rawInput": {"command": "insert"}}, "", ""),
-    ],
-)
-def test_the_command_of_an_ask(fields: dict[str, Any], command: str, cwd: str) -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    (asked,) = of(Asked, ask(played, ("allow_once", "yes"), **fields))
-    assert (asked.command, asked.cwd) == (command, cwd)
-
-
-# -- Ends ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("reason", "how"),
-    [
-        ("end_turn", How.DONE),
-        ("cancelled", How.STOPPED),
-        ("refusal", How.FAILED),
-        ("max_tokens", How.FAILED),
-        ("max_turn_requests", How.FAILED),
-        ("moonrise", How.FAILED),
-        (None, How.FAILED),
-    ],
-)
-def test_how_a_turn_ends(reason: str | None, how: How) -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    end = played.says(id=3, result={"stopReason": reason})[-1]
-    assert isinstance(end, TurnEnded)
-    assert end.how is how
-    assert bool(end.reason) == (how is How.FAILED)
-
-
-@pytest.mark.parametrize(
-    ("error", "trouble"),
-    [
-        ({"code": -32000, "message": "Authentication required"}, Trouble.LOGIN),
-        ({"code": -32000, "message": "no"}, Trouble.LOGIN),
-        ({"code": -32002, "message": "no"}, Trouble.NO_SESSION),
-        ({"code": 401, "message": "no"}, Trouble.LOGIN),
-        ({"code": 403, "message": "no"}, Trouble.LOGIN),
-        ({"code": -32603, "message": "x", "data": {"details": "API key not valid"}}, Trouble.LOGIN),
-        ({"code": 429, "message": "slow down"}, Trouble.LIMIT),
-        ({"code": -32603, "message": "Rate limit exceeded. Try again later."}, Trouble.LIMIT),
-        ({"code": 500, "message": "You exceeded your current quota"}, Trouble.LIMIT),
-        ({"code": 503, "message": "overloaded"}, Trouble.SERVER),
-        ({"code": -32603, "message": "Internal error"}, None),
-        ({}, None),
-    ],
-)
-def test_what_an_error_means(error: dict[str, Any], trouble: Trouble | None) -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    events = played.says(id=3, error=error)
-    assert [each.trouble for each in of(Troubled, events)] == ([trouble] if trouble else [])
-    assert isinstance(events[-1], TurnEnded)
-    assert events[-1].how is How.FAILED
-    assert events[-1].reason
-    assert played.does("prompt", "p2", ["again"]) == []
-
-
-def test_an_error_after_a_stop_is_the_stop() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    played.does("stop")
-    assert played.says(id=3, error={"code": -32603, "message": "aborted"})[-1] == TurnEnded(
-        How.STOPPED
-    )
-    assert played.does("stop") == []
-    assert played.last["method"] == "session/cancel"
-
-
-def test_a_steer_is_handed_back() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    played.does("steer", "p2", ["y"])
-    assert len([each for each in played.sent if each.get("method") == "session/prompt"]) == 1
-    assert played.says(id=3, result={"stopReason": "end_turn"})[-1] == TurnEnded(
-        How.DONE, left=("p2",)
-    )
-    played.does("prompt", "p2", ["y"])
-    assert played.says(id=4, result={"stopReason": "end_turn"})[-1] == TurnEnded(How.DONE)
-
-
-def test_a_second_prompt_in_a_turn_is_a_mistake_of_the_holder() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    with pytest.raises(AssertionError):
-        played.talker.prompt("p2", ["y"])
-
-
-# -- What it has used ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("agent", "section", "used"),
-    [
-        ("gemini", "edit", Used(input=309, output=60)),
-        ("opencode", "edit", Used(context=105, window=200000)),  # its numbers are of one request
-        ("copilot", "edit", Used(input=205, output=40, context=8777, window=128000)),
-        ("qwen", "shell", Used(input=209, output=40)),
-    ],
-)
-def test_what_a_turn_has_used(agent: str, section: str, used: Used) -> None:
-    played = begun(agent)
-    turn(played, recorded(agent)["text"])
-    events = turn(played, recorded(agent)[section])
-    assert of(Used, events)[-1] == used
-
-
-def test_of_a_conversation_that_goes_on_the_sum_until_now_is_not_known() -> None:
-    talking = TALKING.of("copilot")
-    assert talking is not None
-    played = Played(talking.opened(hold(session="a-session")).talker)
-    played.hears(*recorded("copilot")["initialize"], *recorded("copilot")["load"])
-    first = turn(played, recorded("copilot")["text"])
-    assert {(each.input, each.output) for each in of(Used, first)} == {(0, 0)}
-    second = turn(played, recorded("copilot")["edit"])
-    assert of(Used, second)[-1].input == 205
-
-
-def test_money_is_of_the_turn() -> None:
-    played = opened()
-    for so_far, expected in ((0.25, 0.25), (0.75, 0.5)):
-        played.does("prompt", "p1", ["x"])
-        played.updates("agent_message_chunk", content={"type": "text", "text": "Yes."})
-        cost = {"amount": so_far, "currency": "USD"}
-        (used,) = of(Used, played.updates("usage_update", used=10, size=100, cost=cost))
-        assert used.dollars == expected
-        played.says(id=played.last_id, result={"stopReason": "end_turn"})
-
-
-# -- Settings --------------------------------------------------------------------------------------
-
-
-def test_a_setting_is_read_back() -> None:
-    played = begun("opencode")
-    assert played.does("set", model="test/b-model") == []
-    assert played.last["method"] == "session/set_config_option"
-    events = played.hears(*recorded("opencode")["model"])
-    assert events == [Applied(model="test/b-model", mode="build")]
-    played.does("set", mode="plan")
-    assert played.hears(*recorded("opencode")["mode"]) == [
-        Applied(model="test/b-model", mode="plan")
-    ]
-
-
-def test_a_setting_in_the_older_way() -> None:
-    played = begun("gemini")
-    played.does("set", model="gemini-3.8-flash")
-    assert played.last["method"] == "session/set_model"
-    assert played.hears(*recorded("gemini")["model"]) == [
-        Applied(model="gemini-3.8-flash", mode="default")
-    ]
-    played.does("set", mode="autoEdit")
-    assert played.last["params"] == {"sessionId": "a-session", "modeId": "autoEdit"}
-    events = played.hears(*recorded("gemini")["mode"])  # it says so in a piece of text as well
-    assert of(Text, events) == []
-    assert events[-1] == Applied(model="gemini-3.8-flash", mode="autoEdit")
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-def test_what_it_does_not_list_is_not_set(agent: str) -> None:
-    played = begun(agent)
-    before = len(played.sent)
-    for wanted in ({"model": "moonshine"}, {"mode": "moonrise"}, {"effort": "moonlit"}):
-        (trouble,) = played.does("set", **wanted)
-        assert isinstance(trouble, Troubled)
-        assert next(iter(wanted.values())) in trouble.message
-    assert len(played.sent) == before
-
-
-def test_a_setting_that_it_refuses_is_told() -> None:
-    played = begun("gemini")
-    played.does("set", mode="plan")
-    (trouble,) = played.says(id=3, error={"code": -32603, "message": "Plan mode is off"})
-    assert isinstance(trouble, Troubled)
-    assert "Plan mode is off" in trouble.message
-    assert played.talker.abilities.asks
-
-
-def test_modes_that_are_addresses_are_known_by_their_ends() -> None:
-    played = begun("copilot")
-    (opening,) = of(Opened, played.events)
-    assert opening.modes == ("agent", "plan", "autopilot")
-    played.does("set", mode="plan")
-    assert played.last["params"]["value"].startswith("https://")
-    assert not played.talker.abilities.models  # this one lists none
-
-
-def test_qwen_is_set_to_ask_before_it_is_open() -> None:
-    talking = TALKING.of("qwen")
-    assert talking is not None
-    played = Played(talking.opened(hold()).talker)
-    played.hears(*recorded("qwen")["initialize"], *recorded("qwen")["new"])
-    assert played.last["params"]["value"] == "default"
-    assert of(Opened, played.events) == []
-    events = played.says(id=3, error={"code": -32602, "message": "no"})
-    assert isinstance(events[0], Troubled)
-    assert isinstance(events[1], Opened)
-    assert not played.talker.abilities.asks  # a model judges in the mode that it is in
-
-
-def test_a_model_is_known_by_its_name_and_in_a_group() -> None:
-    values = [{"name": "Group", "group": "g", "options": [{"value": "id-1", "name": "Model One"}]}]
-    option = {"id": "m", "category": "model", "type": "select", "currentValue": "x"}
-    effort = {"id": "t", "category": "thought_level", "type": "select", "currentValue": "low"}
-    options = [{**option, "options": values}, {**effort, "options": [{"value": "high"}]}]
-    played = opened(configOptions=options)
-    played.does("set", model="model one")
-    assert played.last["params"] == {"sessionId": "a-session", "configId": "m", "value": "id-1"}
-    can = played.talker.abilities
-    assert (can.models, can.modes, can.efforts, can.pictures) == (True, False, True, False)
-    twins = [{"value": "id-2", "name": "Twin"}, {"value": "id-3", "name": "Twin"}]
-    played.updates("config_option_update", configOptions=[{**option, "options": twins}])
-    assert of(Troubled, played.does("set", model="Twin"))
-    played.does("set", effort="high")
-    assert played.last["params"]["configId"] == "t"
-
-
-def test_what_changes_by_itself_is_told() -> None:
-    played = begun("gemini")
-    assert played.updates("current_mode_update", currentModeId="plan") == [
-        Applied(model="gemini-2.5-pro", mode="plan")
-    ]
-    assert played.updates("current_mode_update", currentModeId="plan") == []
-    (changed,) = played.updates(
-        "available_commands_update", availableCommands=[{"name": "new", "description": "x"}]
-    )
-    assert changed == CommandsChanged((OwnCommand("/new", "x"),))
-
-
 # -- Its beginning ---------------------------------------------------------------------------------
 
 
@@ -682,100 +370,3 @@ def test_what_the_model_is_told_beside_the_prompts_stands_before_the_first() -> 
         played.does("prompt", f"p{number}", [words[-1]])
         assert [each["text"] for each in played.last["params"]["prompt"]] == words
         played.says(id=number, result={"stopReason": "end_turn"})
-
-
-# -- Whatever it says ------------------------------------------------------------------------------
-
-
-def test_what_is_not_understood_is_unread() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    assert [type(each) for each in played.hears("no json", "[1]", '{"a": 1}')] == [Unread] * 3
-    assert isinstance(played.updates("moonrise", x=1)[0], Unread)
-    assert isinstance(played.says(method="other/notice", params={})[0], Unread)
-    other = {"sessionId": "b", "update": {"sessionUpdate": "agent_message_chunk"}}
-    assert isinstance(played.says(method="session/update", params=other)[0], Unread)
-    (unread,) = played.says(id="x", method="craft/drain", params=[])
-    assert isinstance(unread, Unread)
-    assert played.last == {
-        "jsonrpc": "2.0",
-        "id": "x",
-        "error": {"code": -32601, "message": "Method not found: craft/drain"},
-    }
-    text = {"type": "text", "text": "on"}
-    assert of(Text, played.updates("agent_message_chunk", content=text)) == [Text("on")]
-
-
-def test_a_word_to_no_prompt_is_no_event() -> None:
-    played = opened()
-    text = {"type": "text", "text": "by the way"}
-    (unread,) = played.updates("agent_message_chunk", content=text)
-    assert isinstance(unread, Unread)
-
-
-def test_a_thought_is_apart() -> None:
-    played = begun("gemini")
-    played.does("prompt", "p1", ["x"])
-    content = {"type": "text", "text": "****\nHm."}
-    assert of(Thought, played.updates("agent_thought_chunk", content=content)) == [Thought("Hm.")]
-    content = {"type": "text", "text": "**Title**\nHm."}
-    (thought,) = of(Thought, played.updates("agent_thought_chunk", content=content))
-    assert thought.text == "**Title**\nHm."
-
-
-def test_a_line_of_five_megabytes() -> None:
-    played = opened()
-    played.does("prompt", "p1", ["x"])
-    text = {"type": "text", "text": "x" * (5 << 20)}
-    (said,) = of(Text, played.updates("agent_message_chunk", content=text))
-    assert len(said.text) == 5 << 20
-
-
-@pytest.mark.parametrize("agent", AGENTS)
-@given(data=st.data())
-def test_bytes_may_be_cut_anywhere(agent: str, data: st.DataObject) -> None:
-    lines = recorded(agent)["text"]
-    whole = begun(agent)
-    expected = turn(whole, lines)
-    played = begun(agent)
-    played.does("prompt", "p1", ["Words"])
-    raw = played.bytes_of(lines)
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(raw)), max_size=8)))
-    events: list[Event] = []
-    for begin, end in zip([0, *cuts], [*cuts, len(raw)], strict=True):
-        events += played.talker.receive(raw[begin:end])
-    assert events == expected
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=6,
-)
-NAMES = st.sampled_from(
-    [
-        *("content", "status", "title", "kind", "rawInput", "rawOutput", "locations", "toolCallId"),
-        *("entries", "availableCommands", "configOptions", "currentModeId", "used", "size", "cost"),
-    ]
-)
-KINDS = st.sampled_from(
-    [
-        *("agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"),
-        *("available_commands_update", "config_option_update", "current_mode_update"),
-        "usage_update",
-    ]
-)
-
-
-@given(kind=KINDS, fields=st.dictionaries(NAMES, JSON), status=st.sampled_from(["", "completed"]))
-def test_odd_fields_break_nothing(kind: str, fields: dict[str, Any], status: str) -> None:
-    talker = AcpTalker(hold(), UNKNOWN)
-    played = Played(talker)
-    played.says(id=1, result={"protocolVersion": 1, **fields})
-    played.says(id=2, result={"sessionId": "a-session", "modes": fields, **fields})
-    played.does("prompt", "p1", ["x"])
-    played.updates(kind, **({"status": status} if status else {}) | fields)
-    params = {"toolCall": fields, "options": fields, "sessionId": "a-session", **fields}
-    played.says(id=9, method="session/request_permission", params=params)
-    end = played.says(id=3, result={"stopReason": "end_turn", "usage": fields, "_meta": fields})
-    assert of(TurnEnded, end) == [TurnEnded(How.DONE)]
