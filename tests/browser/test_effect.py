@@ -17,7 +17,7 @@ def test_the_page_shows_the_effect_and_the_patch_as_text(visit: Open) -> None:
         page = visit(dashboard, f"/decisions/{question.session}")
         expect(page.locator(".effect h2")).to_have_text("effect: deletes 31 files: build/")
         settled(page)
-        shown = page.get_by_role("region", name="what the command would do")
+        shown = page.get_by_role("region", name="what would be done")
         expect(shown).to_contain_text(f"- build/{name}")
         page.get_by_text("The patch").click()
         patch = page.get_by_role("region", name="patch of the effect")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from siding.applying.unresolved import merging
-from siding.faces.plans.acts import carry_out
-from siding.faces.plans.plan import ActDone
+from siding.faces.plans.acts import carry_out, plan
+from siding.faces.plans.plan import ActDone, ActPlan
 from siding.forks.forks import fork
 from siding.forks.state import recorded
 from siding.running.checkpoint import checkpoint
@@ -64,13 +64,19 @@ def test_the_key_of_an_act_waits_for_the_one_that_goes_on(
     desk: Desk, screen: TaskScreen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk.shell("echo one > one.txt")
-    let = threading.Event()
+    let, told = threading.Event(), threading.Event()
+    told.set()
 
     def late(*words: Any) -> ActDone:
         assert let.wait(60)
         return carry_out(*words)
 
+    def late_plan(*words: Any) -> ActPlan:
+        assert told.wait(60)
+        return plan(*words)
+
     monkeypatch.setattr("siding.faces.tui.places.task.acting.carry_out", late)
+    monkeypatch.setattr("siding.faces.tui.places.task.acting.plan", late_plan)
 
     async def work() -> None:
         async with screen.shown():
@@ -86,7 +92,10 @@ def test_the_key_of_an_act_waits_for_the_one_that_goes_on(
             await screen.press("enter")
             await screen.sees("did step 0001 ", " again   U")
             # A plan does not come under the hand of who types by then.
+            told.clear()
             await screen.press("A", "/")
+            await screen.until(lambda: screen.place.typing.has_focus)
+            told.set()
             await screen.sees("apply is worked out: press its key again")
             await screen.press("escape")
             await screen.done()
