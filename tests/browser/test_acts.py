@@ -153,7 +153,7 @@ def test_the_board_starts_switches_and_closes_tasks(
     page.locator(f"#task-{second}").get_by_role("button", name="Close").click()
     use_code(page, dashboard)
     expect(page.locator(f"#task-{second}")).to_have_count(0)
-    expect(page.get_by_role("heading", name="Closed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Done")).to_be_visible()
     # Another process changes the board, and the page follows.
     worked.siding("task", "start", "from the command line")
     expect(page.get_by_role("link", name="from the command line")).to_be_visible()
