@@ -153,6 +153,8 @@ class WorkCache(TaskCache):
         found = step_entry(self.project, task.id, task.name, last)
         at: Step | None = last
         while found is None and at is not None and (gone := _gone_to(at)).isdecimal():
+            if int(gone) >= at.number:  # a ledger that was changed by hand: it leads nowhere
+                break
             at = ledger.find(int(gone))
             if at is not None and at.merged is not None and at.merged.conflicts:
                 found = step_entry(self.project, task.id, task.name, at)

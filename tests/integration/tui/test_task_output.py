@@ -120,6 +120,15 @@ def test_a_large_output_is_read_and_searched_in_slices(
             assert not output_of(screen)._finding.goes_on
             assert await screen.sees("the quick brown fox")
             assert screen.place.is_current
+
+            def gone(_self: Search, _seconds: float) -> None:
+                raise FileNotFoundError(2, "it is gone", "output")
+
+            with monkeypatch.context() as patched:
+                patched.setattr(Search, "go_on", gone)
+                await search("no such file")
+                await screen.sees("it is gone")
+                await screen.until(lambda: not output_of(screen)._finding.goes_on)
             await search("no such word again")
             await screen.until(lambda: output_of(screen)._finding.goes_on)
             await screen.press("pagedown")

@@ -1,10 +1,16 @@
 """The tab of the patch, with a real repository below it: comments, marks, folds, since when."""
 
 import asyncio
+import threading
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from siding.comments.comments import listed
+from siding.faces.tui.places.task import comment_acts
 from siding.faces.tui.places.task.changes import From, Since
+from siding.faces.tui.places.task.commenting import comment_on
 from siding.syncing.sync import SyncRequest, sync
 
 from ..comments.agents import two_agents, until_reads
@@ -106,6 +112,30 @@ def test_comments_are_sent_as_one_prompt_once_they_are_agreed_to(
             await screen.press("S", "enter")
             await screen.sees("you, sent")
             assert said(desk)[0][4] == "sent"
+
+    asyncio.run(work())
+
+
+def test_a_comment_that_is_still_being_written_is_sent_too(
+    desk: Desk, screen: TaskScreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.shell("printf 'hello\\nmore\\n' > hello.txt")
+    may_write = threading.Event()
+
+    def slowly(*given: Any) -> object:
+        may_write.wait(60)
+        return comment_on(*given)
+
+    monkeypatch.setattr(comment_acts, "comment_on", slowly)
+
+    async def work() -> None:
+        async with screen.shown():
+            await screen.sees("2 + more")
+            await screen.press("J", "j", "j", "c")
+            await screen.type("why")
+            await screen.press("S")
+            may_write.set()
+            await screen.sees("no agent lives here that can be given 1 comment: copy the prompt")
 
     asyncio.run(work())
 

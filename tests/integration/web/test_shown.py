@@ -78,10 +78,12 @@ def test_a_question_of_no_task_is_on_the_board(sandbox: Sandbox, dashboard: Dash
     assert waiting(page) == 2
     groups = [each["group"] for each in dashboard.json("/api/v1/tasks")["tasks"]]
     assert groups == ["waiting"]
-    # The task goes, and its question stays to be seen.
+    # The task goes, and its question stays to be seen: with the task, which waits because of it.
     sandbox.siding("task", "close", "--force")
     assert waiting(view(dashboard, "/")) == 2
-    assert len(dashboard.json("/api/v1/tasks")["questions"]) == 2
+    board = dashboard.json("/api/v1/tasks")
+    assert [each["group"] for each in board["tasks"]] == ["waiting"]
+    assert [each["task"] for each in board["questions"]] == [""]
 
 
 def row(page: str, text: str) -> str:

@@ -1,17 +1,16 @@
 """Comments from the tab of the patch: write one on lines, write it anew, take it away, send all."""
 
-from collections.abc import Sequence
-
 from siding.comments.comment import Placed
 from siding.comments.comments import Sent, Taker, Way
 from siding.faces.tui.places.task.changes import From, Since
 from siding.faces.tui.places.task.commenting import (
     Lines,
     Refused,
+    ToSend,
     comment_on,
     send_all,
     take_away,
-    takers_of,
+    to_send_of,
     write_anew,
 )
 from siding.faces.tui.places.task.reading import Opened, PatchRead
@@ -38,6 +37,8 @@ class CommentActs(Tab):
     since: Since
     loaded: PatchRead | None
     has_range: bool
+    writes = 0  # comments that are being written
+    is_to_send = False  # sent is asked for meanwhile
 
     def _at(self) -> At | None:
         """Return what is under the cursor of the patch."""
@@ -73,19 +74,35 @@ class CommentActs(Tab):
 
         def then(said: str) -> None:
             if said.strip():
-                self.page.port.work(lambda: comment_on(opened, lines, said), then=written)
+                self.writes += 1
+                self.page.port.work(
+                    lambda: comment_on(opened, lines, said),
+                    then=written,
+                    failed=self._is_not_written,
+                )
 
         def written(done: object) -> None:
             if isinstance(done, Refused):
                 hint = f"\n{done.error.hint}" if done.error.hint else ""
+                self._is_not_written()
                 self._ask(lines, done.said)
                 self.page.port.say(f"{done.error.message}{hint}", "error")
                 return
             self.has_range = False
             self.lines.end_range()
             self.read()
+            self._is_written()
 
         self.page.ask_text(f"comment on {where}", then, text=text)
+
+    def _is_written(self) -> None:
+        self.writes -= 1
+        if self.is_to_send and not self.writes:
+            self.act_send()
+
+    def _is_not_written(self) -> None:
+        self.writes -= 1
+        self.is_to_send = False
 
     def _comment_here(self) -> str:
         if self.list.has_focus:
@@ -125,21 +142,21 @@ class CommentActs(Tab):
         )
 
     def act_send(self) -> None:
-        """Choose the agent that is sent all drafts."""
+        """Choose the agent that is sent all drafts, also one that is still being written."""
         opened: Opened = self.page.opened
-        drafts = [p for p in self._placed() if p.comment.state.value == "draft"]
+        self.is_to_send = self.writes > 0
+        if not self.is_to_send:
+            self.page.port.work(lambda: to_send_of(opened), then=self._ask_taker)
+
+    def _ask_taker(self, to_send: ToSend) -> None:
+        drafts, found = to_send
         if not drafts:
             self.page.port.say("no comment is a draft; c writes one")
             return
-        many = counted(len(drafts), "comment")
+        opened = self.page.opened
         stale = sum(each.is_stale for each in drafts)
         note = f", {stale} of them stale: their lines were changed since" if stale else ""
-        self.page.port.work(
-            lambda: takers_of(opened), then=lambda found: self._ask_taker(found, f"{many}{note}")
-        )
-
-    def _ask_taker(self, found: Sequence[Taker], what: str) -> None:
-        opened = self.page.opened
+        what = f"{counted(len(drafts), 'comment')}{note}"
         choices = [Choice(_offer(each, what), each.run.id) for each in found]
         if not found:
             text = f"no agent lives here that can be given {what}: copy the prompt"

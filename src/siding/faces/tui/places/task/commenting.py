@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from siding.comments.comment import Placed, Side
+from siding.comments.comment import Placed, Side, State
 from siding.comments.comments import (
     Sent,
     Taker,
     Wanted,
     add,
     delete,
+    listed,
     reword,
     send_to_agent,
     takers,
@@ -35,6 +36,13 @@ class Refused(NamedTuple):
 
     error: SidingError
     said: str
+
+
+class ToSend(NamedTuple):
+    """All drafts, and the agents that can be given them, those at a terminal first."""
+
+    drafts: Sequence[Placed]
+    takers: Sequence[Taker]
 
 
 def comment_on(opened: Opened, lines: Lines, said: str) -> Placed | Refused:
@@ -78,9 +86,12 @@ def take_away(opened: Opened, comment: str) -> None:
     delete(opened.project, opened.task.id, [comment])
 
 
-def takers_of(opened: Opened) -> list[Taker]:
-    """Return the agents that can be given the comments, those at a terminal first."""
-    return takers(opened.project, opened.task.id)
+def to_send_of(opened: Opened) -> ToSend:
+    """Return what there is to send now, whatever the screen has read, and who can be given it."""
+    project, task = opened
+    _task, placed = listed(project, task.id)
+    drafts = [each for each in placed if each.comment.state is State.DRAFT]
+    return ToSend(drafts, takers(project, task.id) if drafts else [])
 
 
 def send_all(opened: Opened, run: str) -> Sent:

@@ -54,4 +54,8 @@ class Finding:
             then(hit)
             self._changed()
 
-        port.work(lambda: search.go_on(_SLICE_S), then=took)
+        def failed() -> None:  # why is said already
+            if self._search is search:
+                self.stop()
+
+        port.work(lambda: search.go_on(_SLICE_S), then=took, failed=failed)
