@@ -58,6 +58,7 @@ def test_a_conversation_goes_on_after_its_agent_has_ended(sandbox: Sandbox, name
             ["Hello to you."], [agent.shell("echo one >one.txt")], ["One is there."], ["Bye."]
         )
         options = [f"--option={each}" for each in row.options(agent)]
+        options += ["--model", row.model] if row.model else []
         sandbox.siding("chat", name, "Say hello", "--new", "talk", *options)
         chat.turns(1)
         assert "Hello to you." in chat.text()
