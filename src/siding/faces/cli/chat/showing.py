@@ -37,7 +37,8 @@ class Teller:
             self.end()
         shown = "\n".join(inert(each) for each in said.split("\n"))
         style = "dim" if kind == "thought" else ""
-        self._screen.print_part(self._screen.style(shown, style) if style else shown)
+        self._screen.out.write(self._screen.style(shown, style) if style else shown)
+        self._screen.out.flush()  # more of the line may come later
         self._open = kind
 
     def _lines(self, event: str, line: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

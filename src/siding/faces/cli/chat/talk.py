@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.chat.common import BY, add_which, found
+from siding.faces.cli.chat.which import BY, add_which, found
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
@@ -26,12 +25,13 @@ from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from siding.chat.store import Chat
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("agent", metavar="AGENT", help="claude, codex, gemini, opencode, …")
+    parser.add_argument("agent", metavar="AGENT", help="the agent, by its name")
     parser.add_argument("prompt", metavar="PROMPT", nargs="?", help="- reads it from input")
     parser.add_argument(
         "--option",
@@ -89,6 +89,8 @@ def _add_pictures(parser: ArgumentParser) -> None:
 
 
 def _pictures(arguments: Namespace) -> list[Path]:
+    from pathlib import Path
+
     return [Path(each) for each in arguments.picture]
 
 
@@ -195,7 +197,7 @@ def _list_options(parser: ArgumentParser) -> None:
 
 def _list(arguments: Namespace, context: Context) -> int:
     from siding.chat.conversations import listed
-    from siding.faces.cli.chat.common import opened
+    from siding.faces.cli.chat.which import opened
 
     project = opened(context)
     task, all_ = listed(project, arguments.task)
@@ -217,19 +219,21 @@ LIST = Verb("List the conversations of a task.\n", _list_options, _list)
 def _show_options(parser: ArgumentParser) -> None:
     add_which(parser)
     parser.add_argument("-f", "--follow", action="store_true", help="go on until its agent ends")
-    parser.add_argument("--since", metavar="NUMBER", type=int, default=0, help="after this line")
-    parser.add_argument("--json", action="store_true", help="print its lines as they are")
+    parser.add_argument(
+        "--after", metavar="NUMBER", type=int, default=0, help="leave out lines up to it"
+    )
+    parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
 def _show(arguments: Namespace, context: Context) -> int:
     _project, _task, chat = found(context, arguments.task, arguments.chat)
     if arguments.json:
         for line in _lines(chat, follow=arguments.follow):
-            if _number(line) > arguments.since:
+            if _number(line) > arguments.after:
                 sys.stdout.buffer.write(line)
                 sys.stdout.buffer.flush()
         return 0
-    return _follow(chat, context, since=arguments.since, follow=arguments.follow)
+    return _follow(chat, context, after=arguments.after, follow=arguments.follow)
 
 
 def _lines(chat: Chat, *, follow: bool) -> Iterator[bytes]:
@@ -244,14 +248,14 @@ def _number(line: bytes) -> int:
     return number_of(line)
 
 
-def _follow(chat: Chat, context: Context, *, since: int = 0, follow: bool = True) -> int:
+def _follow(chat: Chat, context: Context, *, after: int = 0, follow: bool = True) -> int:
     from siding.chat.following import record_in
     from siding.faces.cli.chat.showing import Teller
 
     teller = Teller(context.screen)
     for line in _lines(chat, follow=follow):
         record = record_in(line)
-        if record.get("seq", 0) > since:
+        if record.get("seq", 0) > after:
             teller.tell(record)
     teller.end()
     return 0
@@ -262,7 +266,7 @@ SHOW = Verb(
 Show a conversation from its beginning; with --follow go on as it goes on.
 
 Any number of processes may follow one. Each gets the same lines, in the same order; `--json` prints
-them as they are kept, and `--since` leaves out those up to a number.
+them as they are kept, and `--after` leaves out those up to a number.
 """,
     _show_options,
     _show,

@@ -85,11 +85,6 @@ class Screen:
         """Write a line of results."""
         self.out.write(text + "\n")
 
-    def print_part(self, text: str) -> None:
-        """Print without an end of the line, at once: more of it may come later."""
-        self.out.write(text)
-        self.out.flush()
-
     def note(self, text: str, *styles: str) -> None:
         """Write a line about what happened; not in quiet mode."""
         if not self.quiet:
