@@ -35,6 +35,7 @@ class TurnRecorder:
         self._project = Project(project.app, project.layout, project.paths)
         self._task, self._run = task, run
         self._layout = project.task_layout(task.id)
+        self._before = Reported()  # as it was before the newest prompt
         self._waiting: SimpleQueue[tuple[Callable[[], None], Callable[[], None]] | None] = (
             SimpleQueue()
         )
@@ -44,6 +45,10 @@ class TurnRecorder:
     def prompt(self, session: str, prompt: Waiting, then: Callable[[], None]) -> None:
         """A prompt is about to go to the agent; `then` is called when that is recorded."""
         self._waiting.put((lambda: self._begin(session, prompt), then))
+
+    def taken_back(self, then: Callable[[], None]) -> None:
+        """The prompt does not go to the agent; `then` is called when that is recorded."""
+        self._waiting.put((self._take_back, then))
 
     def ended(
         self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[], None]
@@ -69,11 +74,14 @@ class TurnRecorder:
     def _begin(self, session: str, prompt: Waiting) -> None:
         if self._run.is_recorded:
             settle_before_turn(self._project, self._task.id, self._run.id)
-        before = read_reported(self._layout, self._run.id) or Reported()
+        self._before = before = read_reported(self._layout, self._run.id) or Reported()
         words = self._project.redaction.text(prompt.text)[:LONGEST_PROMPT]
         begun = before.begun((words,), self._project.app.now(), 0)
         now = begun._replace(session=session, turn=prompt.prompt, prompts=before.prompts + 1)
         write_reported(self._layout, self._run.id, now)
+
+    def _take_back(self) -> None:
+        write_reported(self._layout, self._run.id, self._before)
 
     def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> None:
         before = read_reported(self._layout, self._run.id) or Reported()

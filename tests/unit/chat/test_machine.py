@@ -28,7 +28,14 @@ from siding.agents.talking.port import (
     TurnStarted,
 )
 from siding.chat.events import Began, Hosted, record_of
-from siding.chat.machine import Machine, PutAsk, TellOfEnd, TellOfPrompt, WithdrawAsk
+from siding.chat.machine import (
+    Machine,
+    PutAsk,
+    TellOfEnd,
+    TellOfNone,
+    TellOfPrompt,
+    WithdrawAsk,
+)
 from siding.chat.requests import (
     Asked as Request,
 )
@@ -149,7 +156,7 @@ class Conversation(RuleBasedStateMachine):
     def act(self) -> None:
         for act in self.machine.acts():
             match act:
-                case TellOfPrompt() | TellOfEnd():
+                case TellOfPrompt() | TellOfNone() | TellOfEnd():
                     self.tells += 1
                 case PutAsk(asked):
                     self.open_asks.append(asked.ask)
@@ -201,8 +208,11 @@ class Conversation(RuleBasedStateMachine):
 
     @rule()
     def stop(self) -> None:
-        for each in self.machine.talk.queue:
-            self.given[each.prompt] = "dropped"
+        before = self.machine.talk
+        dropped = [each.prompt for each in before.queue]
+        if before.sent is not None and self.machine.is_not_given(before.sent.prompt):
+            dropped.append(before.sent.prompt)
+        self.given.update(dict.fromkeys(dropped, "dropped"))
         self.request(StopTurn())
 
     @precondition(lambda self: self.open_asks)
