@@ -91,6 +91,12 @@ class WentOn(NamedTuple):
     by: str = ""
 
 
+class Recorded(NamedTuple):
+    """The turn that ended last is recorded, as this step of the task."""
+
+    step: int
+
+
 class Put(NamedTuple):
     """What the agent asked was put to a person, as this decision."""
 

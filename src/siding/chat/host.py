@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.agents.talking.port import (
     TALKING,
@@ -42,7 +42,6 @@ from siding.chat.state import Talk, Waiting, after
 from siding.chat.store import Chat
 from siding.chat.story import Story
 from siding.chat.turns import TurnRecorder
-from siding.chat.waiter import Waiter
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
@@ -54,6 +53,9 @@ from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
+
+if TYPE_CHECKING:
+    from siding.chat.waiter import Waiter
 
 _READ = 4096
 _MOST_VIEWERS = 64
@@ -244,6 +246,8 @@ class Host:
             case TellOfEnd(how):
                 self._turns.ended(session, how, self._used(), self._told)
             case PutAsk(asked):
+                from siding.chat.waiter import Waiter
+
                 self._waiters[asked.ask] = Waiter(
                     self._project,
                     self._task,
@@ -272,8 +276,8 @@ class Host:
         used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
         return {talk.model or talk.agent: used}
 
-    def _told(self) -> None:
-        self._soon(self._machine.told)
+    def _told(self, step: int) -> None:
+        self._soon(lambda: self._machine.told(step))
 
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
         self._soon(lambda: self._machine.answered(ask, answer, by))

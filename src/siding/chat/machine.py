@@ -36,6 +36,7 @@ from siding.chat.events import (
     Proven,
     Put,
     Queued,
+    Recorded,
     Requeued,
     Sending,
     SettingsAsked,
@@ -216,13 +217,15 @@ class Machine:
         """Take note that the agent has ended. What it had and has not said is found out later."""
         self._note(Ended(exit_code, reason), now=True)
 
-    def told(self) -> None:
-        """Go on: the recorder has heard what it was to be told."""
+    def told(self, step: int = 0) -> None:
+        """Go on: the recorder has heard what it was to be told, and has made this step of it."""
         if self._tells is not None:
             going, self._tells = self._tells, None
             self._talker.prompt(going.prompt, self._parts_of(going))
         else:
             self._is_ending = False
+            if step:
+                self._note(Recorded(step))
         self._go_on()
 
     # -- after a kill ------------------------------------------------------------------------------

@@ -35,20 +35,20 @@ class TurnRecorder:
         self._project = Project(project.app, project.layout, project.paths)
         self._task, self._run = task, run
         self._layout = project.task_layout(task.id)
-        self._waiting: SimpleQueue[tuple[Callable[[], None], Callable[[], None]] | None] = (
+        self._waiting: SimpleQueue[tuple[Callable[[], int], Callable[[int], None]] | None] = (
             SimpleQueue()
         )
         self._thread = Thread(target=self._work, name="siding: turns", daemon=True)
         self._thread.start()
 
-    def prompt(self, session: str, prompt: Waiting, then: Callable[[], None]) -> None:
-        """A prompt is about to go to the agent; `then` is called when that is recorded."""
+    def prompt(self, session: str, prompt: Waiting, then: Callable[[int], None]) -> None:
+        """A prompt is about to go to the agent; `then` is called, with 0, when that is recorded."""
         self._waiting.put((lambda: self._begin(session, prompt), then))
 
     def ended(
-        self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[], None]
+        self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[int], None]
     ) -> None:
-        """A turn has ended; `then` is called when it is recorded, or cannot be."""
+        """A turn has ended; `then` is called with the number of its step, 0 if it has none."""
         self._waiting.put((lambda: self._end(session, how, used), then))
 
     def close(self) -> None:
@@ -59,14 +59,15 @@ class TurnRecorder:
     def _work(self) -> None:
         while (found := self._waiting.get()) is not None:
             work, then = found
+            step = 0
             try:
-                work()
+                step = work()
             except (SidingError, OSError) as error:
                 # The agent goes on; what it does is in the next step.
                 self._project.app.warn(f"{self._run.id}: a turn could not be recorded: {error}")
-            then()
+            then(step)
 
-    def _begin(self, session: str, prompt: Waiting) -> None:
+    def _begin(self, session: str, prompt: Waiting) -> int:
         if self._run.is_recorded:
             settle_before_turn(self._project, self._task.id, self._run.id)
         before = read_reported(self._layout, self._run.id) or Reported()
@@ -74,13 +75,16 @@ class TurnRecorder:
         begun = before.begun((words,), self._project.app.now(), 0)
         now = begun._replace(session=session, turn=prompt.prompt, prompts=before.prompts + 1)
         write_reported(self._layout, self._run.id, now)
+        return 0
 
-    def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> None:
+    def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> int:
         before = read_reported(self._layout, self._run.id) or Reported()
         before = before._replace(session=session or before.session)
+        step = None
         if self._run.is_recorded:
             moment = _MOMENTS.get(how, Moment.STOPPED).value
             words: TurnWords = words_of_turn(before, lambda: used, moment, tuple)
             ids = self._project, self._task.id, self._run.id
-            record_turn(*ids, moment, words, only_if_changed=False)
+            step = record_turn(*ids, moment, words, only_if_changed=False).step
         write_reported(self._layout, self._run.id, before._replace(in_turn=False, later=()))
+        return 0 if step is None else step.number
