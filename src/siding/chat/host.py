@@ -161,7 +161,8 @@ class Host:
         for each in open_ones:
             if talk.sent is each and talk.is_taken:
                 continue
-            sent = Sent(each.prompt, each.text, talk.taken, talk.session)
+            words = each.said(self._chat.prompt(each.prompt))
+            sent = Sent(each.prompt, words, talk.taken, talk.session)
             self._machine.proven(each.prompt, self._talking.proof(sent, self._hold))
         self._machine.cut_off(reason)
         if talk.is_held_by_host:
@@ -242,9 +243,10 @@ class Host:
         session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
-                self._turns.prompt(session, waiting, self._told)
+                is_new = self._machine.talk.taken == 0
+                self._turns.prompt(session, waiting, self._ready, is_new=is_new)
             case TellOfEnd(how):
-                self._turns.ended(session, how, self._used(), self._told)
+                self._turns.ended(session, how, self._used(), self._recorded)
             case PutAsk(asked):
                 from siding.chat.waiter import Waiter
 
@@ -276,8 +278,11 @@ class Host:
         used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
         return {talk.model or talk.agent: used}
 
-    def _told(self, step: int) -> None:
-        self._soon(lambda: self._machine.told(step))
+    def _ready(self, news: str) -> None:
+        self._soon(lambda: self._machine.ready(news))
+
+    def _recorded(self, step: int) -> None:
+        self._soon(lambda: self._machine.recorded(step))
 
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
         self._soon(lambda: self._machine.answered(ask, answer, by))
@@ -360,7 +365,7 @@ class Host:
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]
-        return (self._chat.prompt(waiting.prompt) or waiting.text, *pictures)
+        return (waiting.said(self._chat.prompt(waiting.prompt)), *pictures)
 
     def _picture(self, name: str) -> Picture:
         path = self._chat.files / name
