@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from siding.agents.talking.port import (
     TALKING,
@@ -51,7 +52,6 @@ from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
-from siding.chat.waiter import Waiter
 from siding.chat.writer import Writer
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
@@ -67,6 +67,9 @@ from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import Hosted, InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
 from siding.running.stop import stop
+
+if TYPE_CHECKING:
+    from siding.chat.waiter import Waiter
 
 _LARGEST_PICTURE = 32 << 20
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
@@ -216,7 +219,7 @@ class Host:
         if self._machine.is_not_given(sent.prompt):
             return Proof.NOT_TAKEN
         talk = self._machine.talk
-        words = self._chat.prompt(sent.prompt) or sent.text
+        words = sent.said(self._chat.prompt(sent.prompt))
         try:
             return self._talking.proof(
                 Sent(sent.prompt, words, talk.taken, talk.session), self._hold
@@ -347,12 +350,15 @@ class Host:
         session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
-                self._turns.prompt(session, waiting, self._told)
+                is_new = self._machine.talk.taken == 0
+                self._turns.prompt(session, waiting, self._ready, is_new=is_new)
             case TellOfNone():
-                self._turns.taken_back(self._told)
+                self._turns.taken_back(self._recorded)
             case TellOfEnd(how):
-                self._turns.ended(session, how, self._used(), self._told)
+                self._turns.ended(session, how, self._used(), self._recorded)
             case PutAsk(asked):
+                from siding.chat.waiter import Waiter
+
                 self._waiters[asked.ask] = Waiter(
                     self._project,
                     self._task,
@@ -388,8 +394,13 @@ class Host:
         used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
         return {talk.model or talk.agent: used}
 
-    def _told(self) -> None:
-        self._inbox.put(self._machine.told)
+    def _ready(self, news: str) -> None:
+        machine = self._machine
+        self._inbox.put(lambda: machine.ready(news))
+
+    def _recorded(self, step: int) -> None:
+        machine = self._machine
+        self._inbox.put(lambda: machine.recorded(step))
 
     def _on_put(self, ask: str, decision: str) -> None:
         machine = self._machine
@@ -425,7 +436,7 @@ class Host:
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]
-        return (self._chat.prompt(waiting.prompt) or waiting.text, *pictures)
+        return (waiting.said(self._chat.prompt(waiting.prompt)), *pictures)
 
     def _picture(self, name: str) -> Picture:
         path = self._chat.files / name

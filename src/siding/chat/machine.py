@@ -33,10 +33,12 @@ from siding.chat.events import (
     Edited,
     Ended,
     Held,
+    Informed,
     Moved,
     Proven,
     Put,
     Queued,
+    Recorded,
     Requeued,
     Sending,
     SettingsAsked,
@@ -73,17 +75,17 @@ _DOES_NOT_STOP = (
 
 
 class TellOfPrompt(NamedTuple):
-    """The recorder is to hear of a prompt; `told` is to be called then."""
+    """The recorder is to hear of a prompt; `ready` is to be called then."""
 
     prompt: Waiting
 
 
 class TellOfNone(NamedTuple):
-    """The prompt of which the recorder has heard does not go; `told` is to be called then."""
+    """The prompt of which the recorder has heard does not go; `recorded` is to be called then."""
 
 
 class TellOfEnd(NamedTuple):
-    """The recorder is to hear that a turn has ended; `told` is to be called then."""
+    """The recorder is to hear that a turn has ended; `recorded` is to be called then."""
 
     how: How
 
@@ -257,13 +259,25 @@ class Machine:
         self._note(Ended(exit_code, reason), now=True)
         self._going, self._is_stopping = None, False
 
-    def told(self) -> None:
-        """Go on: the recorder has heard what it was to be told."""
+    def ready(self, news: str) -> None:
+        """Give the agent the prompt of which the recorder has heard. `news` is what it is to know
+        before: what was taken back of its work."""
         heard = self._hears.popleft()
-        if heard is not None and heard is self._going:
+        assert heard is not None
+        if heard is self._going:
             self._going = None
             self._has_sent = True
-            self._talker.prompt(heard.prompt, self._parts_of(heard))
+            if news:
+                self._note(Informed(heard.prompt, news), now=True)
+            self._talker.prompt(heard.prompt, self._parts_of(self.talk.sent or heard))
+        self._go_on()
+
+    def recorded(self, step: int) -> None:
+        """Go on after a turn: it is recorded as this step; 0 for none."""
+        heard = self._hears.popleft()
+        assert heard is None
+        if step:
+            self._note(Recorded(step))
         self._go_on()
 
     def is_not_given(self, prompt: str) -> bool:
