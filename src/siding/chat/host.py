@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.agents.talking.port import (
     TALKING,
@@ -39,7 +39,6 @@ from siding.chat.machine import (
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.chat.turns import TurnRecorder
-from siding.chat.waiter import Waiter
 from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
@@ -52,6 +51,9 @@ from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
+
+if TYPE_CHECKING:
+    from siding.chat.waiter import Waiter
 
 _READ = 4096
 _MOST_VIEWERS = 64
@@ -160,7 +162,8 @@ class Host:
         for each in open_ones:
             if talk.sent is each and talk.is_taken:
                 continue
-            sent = Sent(each.prompt, each.text, talk.taken, talk.session)
+            words = each.said(self._chat.prompt(each.prompt))
+            sent = Sent(each.prompt, words, talk.taken, talk.session)
             self._machine.proven(each.prompt, self._talking.proof(sent, self._hold))
         self._machine.cut_off(reason)
         if talk.is_held_by_host:
@@ -241,10 +244,13 @@ class Host:
         session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
-                self._turns.prompt(session, waiting, self._told)
+                is_new = self._machine.talk.taken == 0
+                self._turns.prompt(session, waiting, self._ready, is_new=is_new)
             case TellOfEnd(how):
-                self._turns.ended(session, how, self._used(), self._told)
+                self._turns.ended(session, how, self._used(), self._recorded)
             case PutAsk(asked):
+                from siding.chat.waiter import Waiter
+
                 self._waiters[asked.ask] = Waiter(
                     self._project,
                     self._task,
@@ -273,8 +279,11 @@ class Host:
         used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
         return {talk.model or talk.agent: used}
 
-    def _told(self) -> None:
-        self._soon(self._machine.told)
+    def _ready(self, news: str) -> None:
+        self._soon(lambda: self._machine.ready(news))
+
+    def _recorded(self, step: int) -> None:
+        self._soon(lambda: self._machine.recorded(step))
 
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
         self._soon(lambda: self._machine.answered(ask, answer, by))
@@ -345,7 +354,7 @@ class Host:
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]
-        return (self._chat.prompt(waiting.prompt) or waiting.text, *pictures)
+        return (waiting.said(self._chat.prompt(waiting.prompt)), *pictures)
 
     def _picture(self, name: str) -> Picture:
         path = self._chat.files / name
