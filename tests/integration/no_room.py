@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -59,6 +59,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "chat show": (reads("chat show"), reads("chat show --json")),
     "chat send": (writes("chat send hello"),),
     "chat steer": (writes("chat steer hello"),),
+    "chat answer": (reads("chat answer --yes", status=1),),  # nothing is asked
     "chat queue": (reads("chat queue"), reads("chat queue --all --json")),
     "chat edit": (writes("chat edit 1 else"),),
     "chat move": (writes("chat move 1 --last"),),
@@ -364,7 +365,7 @@ def fill_conversation(sandbox: Sandbox) -> None:
     place = directory / "chats" / "c1"
     place.mkdir(parents=True)
     prompts = ("11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222")
-    story = [
+    story: list[dict[str, Any]] = [
         {"event": "began", "agent": "claude", "program": ["claude"]},
         *({"event": "queued", "prompt": each, "text": "hello"} for each in prompts),
     ]

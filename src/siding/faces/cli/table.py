@@ -244,6 +244,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("chat.stories:SHOW", "one from its beginning, and with --follow as it goes on"),
         "send": ("chat.prompts:SEND", "give its agent a prompt: the next turn"),
         "steer": ("chat.prompts:STEER", "give it a prompt into the turn that runs"),
+        "answer": ("chat.asks:ANSWER", "answer what its agent asks"),
         "queue": ("chat.queue:QUEUE", "what waits for its agent, with numbers"),
         "edit": ("chat.queue:EDIT", "change a prompt that waits"),
         "move": ("chat.queue:MOVE", "put a prompt that waits elsewhere"),
