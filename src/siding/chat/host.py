@@ -52,7 +52,7 @@ from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
-from siding.chat.writer import Writer
+from siding.chat.writer import StoryWriter
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
 _LARGEST_PICTURE = 32 << 20
+_FREE_WITHIN_S = 1.0
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
 _HELD_WITHIN_S = 3.0  # for so long whoever started it waits until it is ready
@@ -103,7 +104,11 @@ class Host:
         self._request = request
         self._on_held: Callable[[Talk], None] | None = on_held
         self._layout = project.task_layout(task.id)
-        self._writer = Writer(project, chat)
+        try:
+            self._writer = StoryWriter(project, chat)
+        except OSError as error:
+            about = f"the story of conversation {chat.id} cannot be read: {error}"
+            raise CannotHold(about) from error
         self._inbox = Inbox()
         self._alarms = Alarms()
         self._words = LastWords()  # what the agent prints beside its protocol
@@ -181,6 +186,8 @@ class Host:
             directory=str(directory),
             options=talk.options,
             model=talk.model,
+            mode=talk.mode,
+            effort=talk.effort,
             session=talk.session,
             new_session="" if talk.session else str(uuid.UUID(bytes=self._random(16), version=4)),
         )
@@ -457,7 +464,8 @@ def hold(
     """
     holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
     while True:
-        with FileLock(chat.lock).acquire(holder=holder):
+        # Who changes what waits holds the lock for a moment.
+        with FileLock(chat.lock).acquire(holder=holder, timeout_s=_FREE_WITHIN_S):
             goes_on = Host(project, task, chat, request=request, on_held=on_held).serve()
         on_held = _nobody
         if not goes_on and not _has_prompts(chat):

@@ -47,6 +47,7 @@ from siding.chat.events import (
     WentOn,
 )
 from siding.chat.requests import (
+    FIRST,
     AnyPrompt,
     Change,
     Compact,
@@ -195,13 +196,19 @@ class Machine:
             case EditPrompt(_, words) if waits:
                 self._note(Edited(prompt, words, by), asked)
             case MovePrompt(_, before) if waits:
-                self._note(Moved(prompt, before, by), asked)
+                self._move(prompt, before, by, asked)
             case DropPrompt() if waits or is_unsure:
                 self._note(Dropped(prompt, by), asked)
             case SendAgain() if is_unsure:
                 self._note(Requeued(prompt, f"{by} has it sent again"), asked)
             case _:
                 pass  # it has gone to the agent meanwhile
+
+    def _move(self, prompt: str, before: str, by: str, asked: str) -> None:
+        if before == FIRST:
+            before = self.talk.queue[0].prompt
+        if not before or self.talk.waiting(before) is not None:  # else it has gone meanwhile
+            self._note(Moved(prompt, before, by), asked)
 
     def answered(self, ask: str, answer: Answer, by: str) -> None:
         """Give the agent an answer; the first one counts."""

@@ -124,6 +124,8 @@ def _began(talk: Talk, line: Mapping[str, Any]) -> Talk:
         program=words(line.get("program")),
         options=words(line.get("options")),
         model=text(line.get("model")),
+        mode=text(line.get("mode")),
+        effort=text(line.get("effort")),
     )
 
 
