@@ -8,7 +8,7 @@ import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +26,14 @@ LOOK_S = 0.01
 class Trials:
     """A conversation with an agent of one kind. Each trial leaves it without a host."""
 
+    _asks = "run"  # begins a prompt in whose turn something is asked
+
     def __init__(self, sandbox: Sandbox, kind: str) -> None:
         self._sandbox, self._kind = sandbox, kind
         self._place = sandbox.directory / "trial"
         self._place.mkdir()
-        program = sandbox.directory / "bin" / kind
-        program.parent.mkdir(exist_ok=True)
-        agent = f'exec "{sys.executable}" -S -E "{HERE / "agent.py"}" {kind} "$@"'
-        program.write_text(f"#!/bin/sh\n{agent}\n")
-        program.chmod(0o755)
-        sandbox.env["PATH"] = f"{program.parent}{os.pathsep}{sandbox.env['PATH']}"
-        sandbox.env["SIDING_TRIAL"] = str(self._place)
-        begun = sandbox.json("chat", kind, "--new", "trial", "--json")
+        self._install()
+        begun = sandbox.json("chat", kind, "--new", "trial", "--json", *self._options())
         self._task = begun["task"]
         (place,) = sandbox.project.glob("tasks/*/chats/c1")
         self.chat = Chat(place)
@@ -45,6 +41,20 @@ class Trials:
         self._number = 0
         self._answered: set[str] = set()
         self._end()
+
+    def _install(self) -> None:
+        sandbox, kind = self._sandbox, self._kind
+        program = sandbox.directory / "bin" / kind
+        program.parent.mkdir(exist_ok=True)
+        agent = f'exec "{sys.executable}" -S -E "{HERE / "agent.py"}" {kind} "$@"'
+        program.write_text(f"#!/bin/sh\n{agent}\n")
+        program.chmod(0o755)
+        sandbox.env["PATH"] = f"{program.parent}{os.pathsep}{sandbox.env['PATH']}"
+        sandbox.env["SIDING_TRIAL"] = str(self._place)
+
+    def _options(self) -> Sequence[str]:
+        """Return the flags with which the conversation begins."""
+        return ()
 
     # -- a trial -----------------------------------------------------------------------------------
 
@@ -65,7 +75,7 @@ class Trials:
         n = self._number
         reached = self._place / "reached"
         reached.unlink(missing_ok=True)
-        prompts = [self._give(f"run {n}a"), self._give(f"say {n}b")]
+        prompts = [self._give(f"{self._asks} {n}a."), self._give(f"say {n}b.")]
         if point:
             (self._place / "kill").write_text(point)
         host = self._host(moment)
@@ -86,13 +96,18 @@ class Trials:
         if point and not (self._place / "kill").exists():
             what = point
         (self._place / "kill").unlink(missing_ok=True)
-        prompts.append(self._give(f"say {n}c"))
-        if not self.chat.has_host():
-            self._host(0).wait(PATIENCE_S)
-        self._until(self._is_done)
+        prompts.append(self._give(f"say {n}c."))
+        self._until(self._is_through)
         self._end()
         self._check(prompts)
         return what
+
+    def _is_through(self) -> bool:
+        """Have a host that nobody kills, as long as there is something to do."""
+        is_done = self._is_done()
+        if not is_done and not self.chat.has_host():
+            self._host(0).wait(PATIENCE_S)
+        return is_done
 
     def _host(self, moment: int) -> "subprocess.Popen[bytes]":
         words = [str(HERE / "host.py"), self._task, str(self.chat.directory), str(moment)]
@@ -169,7 +184,8 @@ class Trials:
     # -- what is so --------------------------------------------------------------------------------
 
     def _truth(self, what: str) -> Counter[str]:
-        lines = (self._place / "truth").read_text().splitlines()
+        truth = self._place / "truth"
+        lines = truth.read_text().splitlines() if truth.exists() else []
         return Counter(about for said, about in map(json.loads, lines) if said == what)
 
     def _is_proven(self, prompt: Waiting) -> bool:
