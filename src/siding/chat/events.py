@@ -20,6 +20,8 @@ class Began(NamedTuple):
     options: tuple[str, ...] = ()
     model: str = ""
     by: str = ""
+    mode: str = ""
+    effort: str = ""
 
 
 class Queued(NamedTuple):
