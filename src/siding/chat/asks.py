@@ -11,7 +11,7 @@ from siding.asking.views import DecisionView
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 
-_YES, _ALWAYS, _NO = "run", "always", "refuse"
+YES, ALWAYS, NO = "run", "always", "refuse"  # what an option is called
 _IN_TITLE = 60  # characters
 _SHOWN = 2000
 _LONGEST_OPTION = 200
@@ -41,8 +41,8 @@ def answer_of(asked: Asked, decision: DecisionView) -> Answer:
     found = by_number.get(1, {})
     value = found.get("chosen")
     return Answer(
-        allows=value in (_YES, _ALWAYS),
-        always=value == _ALWAYS,
+        allows=value in (YES, ALWAYS),
+        always=value == ALWAYS,
         reason=str(found.get("note") or ""),
     )
 
@@ -53,11 +53,11 @@ def _permission(asked: Asked, agent: str) -> dict[str, Any]:
     short = short if len(short) <= _IN_TITLE else short[: _IN_TITLE - 1].rstrip() + "…"
     verb = "run this" if asked.command else "do this"
     options = [
-        {"value": _YES, "label": "Run it" if asked.command else "Let it"},
-        {"value": _NO, "label": "Refuse it"},
+        {"value": YES, "label": "Run it" if asked.command else "Let it"},
+        {"value": NO, "label": "Refuse it"},
     ]
     if asked.can_always:
-        options.insert(1, {"value": _ALWAYS, "label": "Let it always, in this conversation"})
+        options.insert(1, {"value": ALWAYS, "label": "Let it always, in this conversation"})
     code = "\n".join(f"    {line}" for line in shown[:_SHOWN].splitlines())
     context = "\n\n".join(filter(None, (code, asked.reason, *_patches(asked))))
     title = f"May {agent} {verb}? {short}"

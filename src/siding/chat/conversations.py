@@ -1,23 +1,23 @@
 """Begin conversations, and ask things of them: what every face calls."""
 
+import json
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from siding.agents.table import BY_NAME
-from siding.agents.talking.port import TALKING
+from siding.agents.talking.port import TALKING, Talking
 from siding.chat.events import Began, record_of
 from siding.chat.host import hold
-from siding.chat.requests import GivePrompt, Request
+from siding.chat.pictures import Picture
+from siding.chat.requests import LONGEST, GivePrompt, Request
 from siding.chat.state import Standing, Talk
 from siding.chat.store import Chat, Chats
 from siding.chat.story import Story
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, flush_dir, make_dirs
-from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
@@ -40,14 +40,15 @@ __all__ = [
     "listed",
     "put",
     "refuse_steer",
+    "require_settable",
+    "require_words",
     "task_for",
     "wake",
 ]
 
-_LARGEST_FILE = 32 << 20
+LONGEST_PROMPT = LONGEST - (64 << 10)  # bytes: what is around it has room as well
 _HELD_WITHIN_S = 30.0
 _LOOK_S = 0.02
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 class NotHeld(SidingError):
@@ -69,6 +70,29 @@ def task_for(
     return start_task(project, name=name, base=None).task
 
 
+def require_settable(agent: str, *, model: str = "", mode: str = "", effort: str = "") -> Talking:
+    """Return how an agent is held. Raises UsageError if it is not, or cannot be set so."""
+    talking = TALKING.of(agent)
+    if talking is None:
+        names = ", ".join(TALKING.agents)
+        raise UsageError(
+            f"{agent!r} cannot be held in a conversation",
+            hint=f"these can: {names}; others run with `siding run`",
+        )
+    can = talking.abilities
+    for name, wanted, is_able in (
+        ("model", model, can.models),
+        ("mode", mode, can.modes),
+        ("effort", effort, can.efforts),
+    ):
+        if wanted and not is_able:
+            raise UsageError(
+                f"the {name} of {agent} cannot be set in a conversation",
+                hint=f"`siding chat abilities {agent}` says what can",
+            )
+    return talking
+
+
 def begin(
     project: Project,
     task: Task,
@@ -76,19 +100,16 @@ def begin(
     *,
     options: Sequence[str] = (),
     model: str = "",
+    mode: str = "",
+    effort: str = "",
     by: str = "",
 ) -> Chat:
     """Make a new conversation. Its agent is started by `ensure_host`. Raises UsageError."""
-    row = BY_NAME.get(agent)
-    if row is None or TALKING.of(agent) is None:
-        names = ", ".join(TALKING.agents)
-        raise UsageError(
-            f"{agent!r} cannot be held in a conversation",
-            hint=f"these can: {names}; others run with `siding run`",
-        )
+    require_settable(agent, model=model, mode=mode, effort=effort)
+    program = BY_NAME[agent].programs[:1]
     chat = Chats(project.task_layout(task.id)).begin()
     story = Story(chat.story)
-    began = Began(agent, row.programs[:1], tuple(options), model, by)
+    began = Began(agent, program, tuple(options), model, by, mode, effort)
     story.add({"seq": 1, "at": project.app.now(), **record_of(began)}, now=True)
     story.close()
     flush_dir(chat.directory)
@@ -101,16 +122,35 @@ def give(
     words: str,
     *,
     by: str,
-    files: Sequence[Path] = (),
+    pictures: Sequence[Picture] = (),
     steers: bool = False,
 ) -> str:
     """Store a prompt for the agent; return its id. Raises UsageError."""
-    if not words.strip() and not files:
-        raise UsageError("the prompt is empty", hint="say what the agent is to do")
-    names = tuple(_kept(chat, project, each) for each in files)
+    if words or not pictures:
+        require_words(words)
+    names = tuple(_kept(chat, project, each) for each in pictures)
     prompt = str(uuid.UUID(bytes=project.app.random_bytes(16), version=4))
     put(project, chat, GivePrompt(prompt, words, names, steers), by=by)
     return prompt
+
+
+def require_words(words: str) -> None:
+    """Raise UsageError if this is no prompt."""
+    if not words.strip():
+        raise UsageError("the prompt is empty", hint="say what the agent is to do")
+    try:
+        size = len(json.dumps(words, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        raise UsageError(
+            "the prompt is not UTF-8", hint="is the terminal's locale right?"
+        ) from None
+    if "\0" in words:
+        raise UsageError("the prompt has a NUL character: it is no text")
+    if size > LONGEST_PROMPT:
+        raise UsageError(
+            f"the prompt is too long: {size:,} bytes, and {LONGEST_PROMPT:,} is the most",
+            hint="put it into a file of the workspace, and name that",
+        )
 
 
 def put(project: Project, chat: Chat, request: Request, *, by: str) -> str:
@@ -177,20 +217,11 @@ def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> 
     return True
 
 
-def _kept(chat: Chat, project: Project, path: Path) -> str:
-    """Keep a picture beside the story; return its name there. Raises UsageError."""
-    kind = path.suffix.lower()
-    if kind not in _PICTURES:
-        raise UsageError(
-            f"{str(path)!r} is no picture", hint=f"one of {', '.join(sorted(_PICTURES))}"
-        )
-    try:
-        data = read_bytes(path, limit=_LARGEST_FILE)
-    except (OSError, SidingError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from None
+def _kept(chat: Chat, project: Project, picture: Picture) -> str:
+    """Keep a picture beside the story; return its name there."""
     make_dirs(chat.files)
-    name = f"{project.app.random_bytes(6).hex()}{kind}"
-    create_bytes(chat.files / name, data)
+    name = f"{project.app.random_bytes(6).hex()}{picture.suffix}"
+    create_bytes(chat.files / name, picture.data)
     return name
 
 

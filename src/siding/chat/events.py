@@ -20,6 +20,8 @@ class Began(NamedTuple):
     options: tuple[str, ...] = ()
     model: str = ""
     by: str = ""
+    mode: str = ""
+    effort: str = ""
 
 
 class Queued(NamedTuple):
@@ -65,6 +67,13 @@ class Sending(NamedTuple):
     steers: bool = False
 
 
+class Informed(NamedTuple):
+    """The agent is told this before a prompt: what was taken back of its work since the last."""
+
+    prompt: str
+    text: str
+
+
 class Proven(NamedTuple):
     """The agent's own record says that it had taken a prompt."""
 
@@ -89,6 +98,12 @@ class Held(NamedTuple):
 
 class WentOn(NamedTuple):
     by: str = ""
+
+
+class Recorded(NamedTuple):
+    """The turn that ended last is recorded, as this step of the task."""
+
+    step: int
 
 
 class Put(NamedTuple):

@@ -11,10 +11,10 @@ import time
 import uuid
 from _socket import socket
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from siding.agents.talking.port import (
     TALKING,
@@ -23,12 +23,10 @@ from siding.agents.talking.port import (
     Opening,
     Parts,
     Picture,
-    PromptTaken,
     Sent,
     Talking,
     TimedTalker,
 )
-from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.events import Hosted as HostedLine
 from siding.chat.machine import (
     CloseAgent,
@@ -38,11 +36,10 @@ from siding.chat.machine import (
     TellOfPrompt,
     WithdrawAsk,
 )
-from siding.chat.state import Talk, Waiting, after
+from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
-from siding.chat.story import Story
 from siding.chat.turns import TurnRecorder
-from siding.chat.waiter import Waiter
+from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
@@ -55,9 +52,13 @@ from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
 
+if TYPE_CHECKING:
+    from siding.chat.waiter import Waiter
+
 _READ = 4096
 _MOST_VIEWERS = 64
 _LARGEST_PICTURE = 32 << 20
+_FREE_WITHIN_S = 1.0
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 
 
@@ -82,8 +83,8 @@ class Host:
         self._project, self._task, self._chat = project, task, chat
         self._request = request
         self._on_held = on_held
-        self._story = Story(chat.story)
-        self.talk, self._done = chat.talk_and_done()
+        self._writer = StoryWriter(project, chat)
+        self.talk = self._writer.talk
         found = TALKING.of(self.talk.agent)
         if found is None:
             raise CannotHold(f"nobody has said how {self.talk.agent!r} is held")
@@ -139,6 +140,8 @@ class Host:
             directory=str(directory),
             options=talk.options,
             model=talk.model,
+            mode=talk.mode,
+            effort=talk.effort,
             session=talk.session,
             new_session="" if talk.session else str(uuid.UUID(bytes=self._random(16), version=4)),
         )
@@ -159,7 +162,8 @@ class Host:
         for each in open_ones:
             if talk.sent is each and talk.is_taken:
                 continue
-            sent = Sent(each.prompt, each.text, talk.taken, talk.session)
+            words = each.said(self._chat.prompt(each.prompt))
+            sent = Sent(each.prompt, words, talk.taken, talk.session)
             self._machine.proven(each.prompt, self._talking.proof(sent, self._hold))
         self._machine.cut_off(reason)
         if talk.is_held_by_host:
@@ -193,7 +197,7 @@ class Host:
             viewer.close()
         self._chat.socket.unlink(missing_ok=True)
         self._listener.close()
-        self._story.close()
+        self._writer.close()
 
     # -- the agent ---------------------------------------------------------------------------------
 
@@ -240,10 +244,13 @@ class Host:
         session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
-                self._turns.prompt(session, waiting, self._told)
+                is_new = self._machine.talk.taken == 0
+                self._turns.prompt(session, waiting, self._ready, is_new=is_new)
             case TellOfEnd(how):
-                self._turns.ended(session, how, self._used(), self._told)
+                self._turns.ended(session, how, self._used(), self._recorded)
             case PutAsk(asked):
+                from siding.chat.waiter import Waiter
+
                 self._waiters[asked.ask] = Waiter(
                     self._project,
                     self._task,
@@ -272,8 +279,11 @@ class Host:
         used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
         return {talk.model or talk.agent: used}
 
-    def _told(self) -> None:
-        self._soon(self._machine.told)
+    def _ready(self, news: str) -> None:
+        self._soon(lambda: self._machine.ready(news))
+
+    def _recorded(self, step: int) -> None:
+        self._soon(lambda: self._machine.recorded(step))
 
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
         self._soon(lambda: self._machine.answered(ask, answer, by))
@@ -315,7 +325,7 @@ class Host:
 
     def _take_requests(self) -> None:
         for asked in self._chat.requests.waiting():
-            if asked.id not in self._done:  # else a host was killed right then
+            if asked.id not in self._writer.done:  # else a host was killed right then
                 self._machine.asked_for(asked)
             self._chat.requests.done(asked.id)
 
@@ -336,19 +346,7 @@ class Host:
                     self._viewers[viewer.fileno()] = viewer
 
     def _add(self, event: Any, request: str = "", *, now: bool = False) -> Talk:
-        record: Mapping[str, Any] = {
-            "seq": self.talk.seq + 1,
-            "at": self._project.app.now(),
-            **record_of(event),
-            **({"request": request} if request else {}),
-        }
-        kept = self._project.redaction.record(record)
-        if isinstance(event, Queued | Edited) and kept["text"] != event.text:
-            self._chat.keep_prompt(event.prompt, event.text)
-        self._story.add(kept, now=now)
-        if isinstance(event, Dropped | PromptTaken | Proven):
-            self._chat.forget_prompt(event.prompt)
-        self.talk = after(self.talk, kept)
+        self.talk = self._writer.add(event, request, now=now)
         for viewer in self._viewers.values():
             with suppress(OSError):
                 viewer.send(b".")  # one that has unread ones will look anyway
@@ -356,7 +354,7 @@ class Host:
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]
-        return (self._chat.prompt(waiting.prompt) or waiting.text, *pictures)
+        return (waiting.said(self._chat.prompt(waiting.prompt)), *pictures)
 
     def _picture(self, name: str) -> Picture:
         path = self._chat.files / name
@@ -372,6 +370,7 @@ def hold(
 ) -> int:
     """Hold the agent of a conversation in this process until it has ended. Raises LockBusy."""
     holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
-    with FileLock(chat.lock).acquire(holder=holder):
+    # Who changes what waits holds the lock for a moment.
+    with FileLock(chat.lock).acquire(holder=holder, timeout_s=_FREE_WITHIN_S):
         Host(project, task, chat, request=request, on_held=on_held).serve()
     return 0

@@ -32,10 +32,12 @@ from siding.chat.events import (
     Edited,
     Ended,
     Held,
+    Informed,
     Moved,
     Proven,
     Put,
     Queued,
+    Recorded,
     Requeued,
     Sending,
     SettingsAsked,
@@ -44,6 +46,7 @@ from siding.chat.events import (
     WentOn,
 )
 from siding.chat.requests import (
+    FIRST,
     AnyPrompt,
     Change,
     Compact,
@@ -68,13 +71,13 @@ _HOLDS = frozenset({Trouble.LIMIT, Trouble.LOGIN})
 
 
 class TellOfPrompt(NamedTuple):
-    """The recorder is to hear of a prompt; `told` is to be called then."""
+    """The recorder is to hear of a prompt; `ready` is to be called then."""
 
     prompt: Waiting
 
 
 class TellOfEnd(NamedTuple):
-    """The recorder is to hear that a turn has ended; `told` is to be called then."""
+    """The recorder is to hear that a turn has ended; `recorded` is to be called then."""
 
     how: How
 
@@ -155,13 +158,19 @@ class Machine:
             case EditPrompt(_, words) if waits:
                 self._note(Edited(prompt, words, by), asked)
             case MovePrompt(_, before) if waits:
-                self._note(Moved(prompt, before, by), asked)
+                self._move(prompt, before, by, asked)
             case DropPrompt() if waits or is_unsure:
                 self._note(Dropped(prompt, by), asked)
             case SendAgain() if is_unsure:
                 self._note(Requeued(prompt, f"{by} has it sent again"), asked)
             case _:
                 pass  # it has gone to the agent meanwhile
+
+    def _move(self, prompt: str, before: str, by: str, asked: str) -> None:
+        if before == FIRST:
+            before = self.talk.queue[0].prompt
+        if not before or self.talk.waiting(before) is not None:  # else it has gone meanwhile
+            self._note(Moved(prompt, before, by), asked)
 
     def answered(self, ask: str, answer: Answer, by: str) -> None:
         """Give the agent an answer; the first one counts."""
@@ -216,13 +225,21 @@ class Machine:
         """Take note that the agent has ended. What it had and has not said is found out later."""
         self._note(Ended(exit_code, reason), now=True)
 
-    def told(self) -> None:
-        """Go on: the recorder has heard what it was to be told."""
-        if self._tells is not None:
-            going, self._tells = self._tells, None
-            self._talker.prompt(going.prompt, self._parts_of(going))
-        else:
-            self._is_ending = False
+    def ready(self, news: str) -> None:
+        """Give the agent the prompt of which the recorder has heard. `news` is what it is to know
+        before: what was taken back of its work."""
+        going, self._tells = self._tells, None
+        assert going is not None
+        if news:
+            self._note(Informed(going.prompt, news), now=True)
+        self._talker.prompt(going.prompt, self._parts_of(self.talk.sent or going))
+        self._go_on()
+
+    def recorded(self, step: int) -> None:
+        """Go on after a turn: it is recorded as this step; 0 for none."""
+        self._is_ending = False
+        if step:
+            self._note(Recorded(step))
         self._go_on()
 
     # -- after a kill ------------------------------------------------------------------------------

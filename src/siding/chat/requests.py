@@ -18,6 +18,7 @@ from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.fields import mapping, text, words
 
 LONGEST = 4 << 20  # bytes of a request; pictures lie beside it
+FIRST = "first"
 _SUFFIX = ".json"
 
 
@@ -36,7 +37,7 @@ class EditPrompt(NamedTuple):
 
 
 class MovePrompt(NamedTuple):
-    """Put a prompt before another that waits; "" puts it last."""
+    """Put a prompt before another that waits; "" puts it last, `FIRST` first."""
 
     prompt: str
     before: str = ""
@@ -116,6 +117,10 @@ class Requests:
         data = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogateescape")
         create_bytes(self._directory / f"{name}{_SUFFIX}", data)
         return name
+
+    def has(self, request_id: str) -> bool:
+        """Tell whether nobody has carried out a request."""
+        return (self._directory / f"{request_id}{_SUFFIX}").exists()
 
     def waiting(self) -> list[Asked]:
         """Return them, oldest first. What cannot be read is passed over, and stays."""

@@ -242,12 +242,19 @@ FOR_PROGRAMS = ("mcp", "note", "turns", "init")  # what agents and hooks call, o
 # word is an argument of the verb itself, and so is each one behind `--`.
 BELOW: dict[str, dict[str, tuple[str, str]]] = {
     "chat": {
-        "list": ("chat.talk:LIST", "the conversations of a task"),
-        "show": ("chat.talk:SHOW", "one from its beginning, and with --follow as it goes on"),
-        "send": ("chat.talk:SEND", "give its agent a prompt: the next turn"),
-        "steer": ("chat.talk:STEER", "give it a prompt into the turn that runs"),
-        "stop": ("chat.talk:STOP", "end the turn, and drop what waits"),
-        "end": ("chat.talk:END", "end the agent; a prompt brings it back"),
+        "list": ("chat.stories:LIST", "the conversations of a task"),
+        "show": ("chat.stories:SHOW", "one from its beginning, and with --follow as it goes on"),
+        "send": ("chat.prompts:SEND", "give its agent a prompt: the next turn"),
+        "steer": ("chat.prompts:STEER", "give it a prompt into the turn that runs"),
+        "answer": ("chat.asks:ANSWER", "answer what its agent asks"),
+        "queue": ("chat.queue:QUEUE", "what waits for its agent, with numbers"),
+        "edit": ("chat.queue:EDIT", "change a prompt that waits"),
+        "move": ("chat.queue:MOVE", "put a prompt that waits elsewhere"),
+        "drop": ("chat.queue:DROP", "drop prompts that wait"),
+        "again": ("chat.queue:AGAIN", "send a prompt again that is unsure"),
+        "go-on": ("chat.queue:GO_ON", "send what is held"),
+        "stop": ("chat.turns:STOP", "end the turn, and drop what waits"),
+        "end": ("chat.turns:END", "end the agent; a prompt brings it back"),
     },
     "agent": {
         "doctor": (
