@@ -267,7 +267,12 @@ def _hosted(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
     session = text(line.get("session")) or talk.session
-    return talk._replace(session=session, is_open=True, model=text(line.get("model")) or talk.model)
+    return talk._replace(
+        session=session,
+        is_open=True,
+        model=text(line.get("model")) or talk.model,
+        mode=text(line.get("mode")) or talk.mode,
+    )
 
 
 def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
