@@ -13,6 +13,7 @@ from _socket import socket
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from siding.agents.talking.port import (
 )
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.events import Hosted as HostedLine
+from siding.chat.kept import Keeper
 from siding.chat.machine import (
     CloseAgent,
     Machine,
@@ -58,6 +60,7 @@ from siding.running.request import RunRequest
 _READ = 4096
 _MOST_VIEWERS = 64
 _LARGEST_PICTURE = 32 << 20
+_LOOKS_EVERY_S = 60.0  # at the clock, while it is waited for: the machine may have slept
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 
 
@@ -83,6 +86,7 @@ class Host:
         self._request = request
         self._on_held = on_held
         self._story = Story(chat.story)
+        self._keeper = Keeper(chat.kept)
         self.talk, self._done = chat.talk_and_done()
         found = TALKING.of(self.talk.agent)
         if found is None:
@@ -169,6 +173,7 @@ class Host:
         self._take_requests()
         self._send()
         while not (self._ended and not self._said):
+            self._keep()
             poller = select.poll()
             for fd in (self._wake, self._listener.fileno(), *self._viewers):
                 poller.register(fd, select.POLLIN)
@@ -181,6 +186,7 @@ class Host:
                 self._said.popleft()()
             self._take_requests()
             self._listen_to_silence()
+            self._wait_for_limit()
             self._send()
             self._end_slow()
 
@@ -193,6 +199,7 @@ class Host:
             viewer.close()
         self._chat.socket.unlink(missing_ok=True)
         self._listener.close()
+        self._keep()
         self._story.close()
 
     # -- the agent ---------------------------------------------------------------------------------
@@ -290,6 +297,8 @@ class Host:
         quiet_s = self._quiet_s()
         if quiet_s is not None and self._quiet_since is not None:
             due.append(self._quiet_since + quiet_s)
+        if self._machine.talk.until:
+            due.append(time.monotonic() + min(self._until_s(), _LOOKS_EVERY_S))
         return max(0.0, min(due) - time.monotonic()) * 1000 + 1 if due else None
 
     def _quiet_s(self) -> float | None:
@@ -303,6 +312,23 @@ class Host:
         self._quiet_since = None
         assert isinstance(self._talker, TimedTalker)
         self._machine.heard(self._talker.quiet())
+
+    def _until_s(self) -> float:
+        """How long what waits is held still; 0 if that is over, or nobody knows the moment."""
+        try:
+            until = datetime.fromisoformat(self._machine.talk.until)
+            return max(0.0, (until - self._project.app.clock.now()).total_seconds())
+        except (ValueError, TypeError):
+            return 0.0
+
+    def _wait_for_limit(self) -> None:
+        """Go on with what waits once a limit is over."""
+        if self._machine.talk.until and not self._until_s():
+            self._machine.waited()
+
+    def _keep(self) -> None:
+        with suppress(OSError):  # no room: who asks reads the story
+            self._keeper.keep(self.talk, self._story.size)
 
     def _end_slow(self) -> None:
         """End an agent by its tree that does not end when its input does."""

@@ -112,6 +112,7 @@ class Machine:
         self._tells: Waiting | None = None  # the recorder hears of its prompt
         self._is_ending = False  # the recorder hears of a turn's end
         self._closes = False
+        self._is_ended = False  # somebody has it ended
 
     def acts(self) -> list[Act]:
         """Return what is to be done now, and forget it."""
@@ -136,7 +137,7 @@ class Machine:
             case Compact():
                 self._talker.compact()
             case EndTalk():
-                self._closes = True
+                self._closes = self._is_ended = True
             case _:
                 assert_never(request)
         self._go_on()
@@ -148,7 +149,7 @@ class Machine:
         match request:
             case GivePrompt(_, words, files, steers):
                 self._note(Queued(prompt, words, files, steers, by), asked)
-                if self.talk.is_paused:
+                if self.talk.is_paused and not self.talk.until:
                     self._note(WentOn(by))
                 if steers and self._can_steer():
                     self._steer(prompt)
@@ -195,10 +196,10 @@ class Machine:
             case AskGone(ask):
                 self._note(event)
                 self._acts.append(WithdrawAsk(ask))
-            case Troubled(trouble, message, _until):
+            case Troubled(trouble, message, until):
                 self._note(event)
-                if trouble in _HOLDS and self.talk.queue:
-                    self._note(Held(message))
+                if trouble in _HOLDS and (self.talk.queue or until):
+                    self._note(Held(message, until))
             case _:
                 self._note(event, now=isinstance(event, Opened))
 
@@ -212,9 +213,15 @@ class Machine:
         self._is_ending = True
         self._acts.append(TellOfEnd(event.how))
 
+    def waited(self) -> None:
+        """Go on: the moment has come until which what waits was held."""
+        if self.talk.is_paused and self.talk.until:
+            self._note(WentOn("siding"), now=True)
+            self._go_on()
+
     def ended(self, exit_code: int | None, reason: str) -> None:
         """Take note that the agent has ended. What it had and has not said is found out later."""
-        self._note(Ended(exit_code, reason), now=True)
+        self._note(Ended(exit_code, reason, self._is_ended), now=True)
 
     def told(self) -> None:
         """Go on: the recorder has heard what it was to be told."""
