@@ -65,6 +65,13 @@ class Sending(NamedTuple):
     steers: bool = False
 
 
+class Informed(NamedTuple):
+    """The agent is told this before a prompt: what was taken back of its work since the last."""
+
+    prompt: str
+    text: str
+
+
 class Proven(NamedTuple):
     """The agent's own record says that it had taken a prompt."""
 
@@ -90,6 +97,12 @@ class Held(NamedTuple):
 
 class WentOn(NamedTuple):
     by: str = ""
+
+
+class Recorded(NamedTuple):
+    """The turn that ended last is recorded, as this step of the task."""
+
+    step: int
 
 
 class Put(NamedTuple):

@@ -73,7 +73,12 @@ class Compact(NamedTuple):
 
 
 class EndTalk(NamedTuple):
-    """End the agent; the next prompt goes on with the conversation."""
+    """End the agent when its turn has ended; with `now` at once, with all that it has started.
+
+    The next prompt goes on with the conversation.
+    """
+
+    now: bool = False
 
 
 AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
@@ -156,5 +161,7 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
             words(given.get("files")),
             steers=given.get("steers") is True,
         )
+    if kind is EndTalk:
+        return EndTalk(now=given.get("now") is True)
     made: Request = kind(*(text(given.get(name)) for name in kind._fields))
     return made

@@ -30,6 +30,12 @@ class Waiting(NamedTuple):
     files: tuple[str, ...] = ()
     steers: bool = False
     by: str = ""
+    before: str = ""  # what its agent is told before it
+
+    def said(self, words: str = "") -> str:
+        """Return what the agent is given as a text; `words` is the prompt as it was given."""
+        words = words or self.text
+        return f"{self.before}\n\n{words}" if self.before else words
 
 
 class OpenAsk(NamedTuple):
@@ -168,7 +174,12 @@ def _moved(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _dropped(talk: Talk, line: Mapping[str, Any]) -> Talk:
     prompt = text(line.get("prompt"))
-    return talk._replace(queue=_without(talk.queue, prompt), unsure=_without(talk.unsure, prompt))
+    has_gone = talk.is_taken or talk.sent is None or talk.sent.prompt != prompt
+    return talk._replace(
+        queue=_without(talk.queue, prompt),
+        unsure=_without(talk.unsure, prompt),
+        sent=talk.sent if has_gone else None,
+    )
 
 
 def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -179,7 +190,7 @@ def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
         return talk
     sent = None if talk.sent is not None and talk.sent.prompt == prompt else talk.sent
     return talk._replace(
-        queue=(back._replace(steers=False), *talk.queue),
+        queue=(back._replace(steers=False, before=""), *talk.queue),
         sent=sent,
         steered=_without(talk.steered, prompt),
         unsure=_without(talk.unsure, prompt),
@@ -195,6 +206,12 @@ def _sending(talk: Talk, line: Mapping[str, Any]) -> Talk:
     if line.get("steers") is True:
         return talk._replace(steered=(*talk.steered, going))
     return talk._replace(sent=going, is_taken=False)
+
+
+def _informed(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    if talk.sent is None or talk.sent.prompt != line.get("prompt"):
+        return talk
+    return talk._replace(sent=talk.sent._replace(before=text(line.get("text"))))
 
 
 def _taken(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -325,6 +342,7 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "dropped": _dropped,
     "requeued": _requeued,
     "sending": _sending,
+    "informed": _informed,
     "prompt-taken": _taken,
     "proven": _taken,
     "unsure": _unsure,

@@ -38,8 +38,8 @@ def chats_of(project: Project, task_id: TaskId, name: str, known: Known) -> tupl
 
 def _facts(project: Project, task: tuple[TaskId, str], chat: Chat, known: Known) -> ChatFacts:
     # The lock first: what a host does before it lets go of it is found after that.
-    holder = FileLock(chat.lock).holder()
-    is_live = holder is not None or chat.has_host()
+    is_live = chat.has_host()
+    holder = FileLock(chat.lock).holder() if is_live else None
     talk = _talk(chat, known, is_live=is_live)
     was_held = talk.is_held_by_host
     if not is_live:
