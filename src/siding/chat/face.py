@@ -30,6 +30,7 @@ from siding.chat.asks import Reply, answers_of
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
 from siding.chat.ends import Outcome, PromptEnd, end_in
 from siding.chat.following import followed, number_of, record_in, told
+from siding.chat.pictures import picture_at
 from siding.chat.requests import (
     Change,
     Compact,
@@ -242,7 +243,8 @@ class Conversation:
 
     def send(self, words: str, *, pictures: Sequence[Path] = ()) -> str:
         """Queue a prompt, and return its id at once. It goes when the turns before have ended."""
-        prompt = give(self.project, self.chat, words, by=self._by, files=pictures)
+        found = [picture_at(str(each)) for each in pictures]
+        prompt = give(self.project, self.chat, words, by=self._by, pictures=found)
         self.hold()
         return prompt
 
@@ -252,7 +254,8 @@ class Conversation:
         If the turn ends before the agent has taken it, it is the next prompt.
         """
         refuse_steer(self.chat)
-        prompt = give(self.project, self.chat, words, by=self._by, files=pictures, steers=True)
+        found = [picture_at(str(each)) for each in pictures]
+        prompt = give(self.project, self.chat, words, by=self._by, pictures=found, steers=True)
         self.hold()
         return prompt
 
