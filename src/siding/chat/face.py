@@ -315,7 +315,7 @@ class Conversation:
         found = next((each for each in self.asks if each.ask == ask), None)
         if found is None or not found.decision:
             raise NotFound(f"conversation {self.id} does not ask {ask!r}")
-        self.answer_decision(found.decision, found.record, reply)
+        self.answer_decision(found.decision, found.said, reply)
 
     def answer_decision(self, decision: str, asked: Event, reply: Reply) -> None:
         """Answer a decision that was made of an ask; `asked` is its line in the story."""
@@ -369,7 +369,7 @@ class Conversation:
         found = next((each for each in talk.asks if each.ask == ask), None)
         reply = on_ask(found) if found is not None else None
         if found is not None and reply is not None:
-            self.answer_decision(found.decision, found.record, reply)
+            self.answer_decision(found.decision, found.said, reply)
 
     def _put(self, request: Request) -> None:
         put(self.project, self.chat, request, by=self._by)

@@ -44,7 +44,7 @@ class OpenAsk(NamedTuple):
     ask: str
     title: str
     decision: str = ""  # as which it was put to a person
-    record: Mapping[str, Any] = {}
+    said: Mapping[str, Any] = {}  # its line of the story
 
 
 class Talk(NamedTuple):
@@ -269,7 +269,7 @@ def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    new = OpenAsk(text(line.get("ask")), text(line.get("title")), record=dict(line))
+    new = OpenAsk(text(line.get("ask")), text(line.get("title")), said=dict(line))
     return talk._replace(asks=(*talk.asks, new))
 
 
