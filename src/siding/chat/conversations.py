@@ -49,6 +49,7 @@ __all__ = [
 LONGEST_PROMPT = LONGEST - (64 << 10)  # bytes: what is around it has room as well
 _HELD_WITHIN_S = 30.0
 _LOOK_S = 0.02
+_ANOTHER, _REFUSED = "another", "!"  # what a host says to whoever has started it, beside its run
 
 
 class NotHeld(SidingError):
@@ -176,35 +177,50 @@ def ensure_host(
 ) -> bool:
     """Start a host for the conversation if it has none; tell whether one was started.
 
-    Returns when the agent's run has begun. Raises what refuses a run, and NotHeld.
+    Returns when the agent is ready, or has been starting for a while. Raises NotHeld, with the
+    reason that the story has.
     """
     if chat.has_host():
         return False
+    try:
+        talk = chat.talk()
+    except OSError as error:
+        raise NotHeld(f"the story of conversation {chat.id} cannot be read: {error}") from None
 
     def work(background: Background) -> int:
         app = project.app._replace(pid=background.pid)
         own = Project(app, project.layout, project.paths)
-        talk = chat.talk()
         request = RunRequest(
             talk.program,
             task=task.id,
             agent=talk.agent,
             reports=False,
             ask="wait",
+            leave="end",
             sandbox=sandbox or SandboxRequest(),
         )
+        begun: list[str] = []
+
+        def begin(said: str) -> None:
+            if not begun:
+                begun.append(said)
+                background.begin(said)
+
         try:
-            return hold(own, task, chat, request, lambda talk: background.begin(talk.run))
+            hold(own, task, chat, request, lambda talk: begin(talk.run))
         except LockBusy:
-            background.begin("another")
-            return 0
+            begin(_ANOTHER)
+        except SidingError as error:
+            begin(_REFUSED + json.dumps([error.message, error.hint]))
+        return 0
 
     begun = in_background(work)
     if not isinstance(begun, Begun):
-        raise NotHeld(
-            f"the agent of conversation {chat.id} could not be started (exit status {begun})"
-        )
-    return begun.said != "another"
+        raise NotHeld(f"the host of conversation {chat.id} ended at once (exit status {begun})")
+    if begun.said.startswith(_REFUSED):
+        message, hint = json.loads(begun.said.removeprefix(_REFUSED))
+        raise NotHeld(f"the agent of conversation {chat.id} is not there: {message}", hint=hint)
+    return begun.said != _ANOTHER
 
 
 def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> bool:
@@ -257,9 +273,12 @@ def listed(project: Project, named: str | None) -> tuple[Task, list[Listed]]:
 
 
 def _listed(chat: Chat) -> Listed:
-    talk = chat.talk()
+    try:
+        talk = chat.talk()
+    except (OSError, SidingError) as error:
+        talk = Talk(trouble=f"its story cannot be read: {error}")
     if talk.is_held_by_host and not chat.has_host():
-        talk = talk._replace(is_held_by_host=False)  # its host was killed
+        talk = talk._replace(is_held_by_host=False, trouble="its host was killed")
     return Listed(chat.id, talk, talk.standing)
 
 

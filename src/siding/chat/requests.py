@@ -74,7 +74,12 @@ class Compact(NamedTuple):
 
 
 class EndTalk(NamedTuple):
-    """End the agent; the next prompt goes on with the conversation."""
+    """End the agent when its turn has ended; with `now` at once, with all that it has started.
+
+    The next prompt goes on with the conversation.
+    """
+
+    now: bool = False
 
 
 AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
@@ -101,6 +106,12 @@ class Asked(NamedTuple):
     id: str
     request: Request
     by: str = ""
+
+    @property
+    def at_ns(self) -> int:
+        """When it was asked, in nanoseconds since 1970."""
+        number = self.id.partition("-")[0]
+        return int(number) if number.isdecimal() else 0
 
 
 class Requests:
@@ -161,5 +172,7 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
             words(given.get("files")),
             steers=given.get("steers") is True,
         )
+    if kind is EndTalk:
+        return EndTalk(now=given.get("now") is True)
     made: Request = kind(*(text(given.get(name)) for name in kind._fields))
     return made
