@@ -8,9 +8,10 @@ import time
 
 from siding.agents.talking.port import Abilities, Answer, Event, Parts
 from siding.chat.conversations import Task, ensure_host, put, wake
+from siding.chat.events import SettingsAsked
 from siding.chat.following import told
 from siding.chat.machine import Machine
-from siding.chat.requests import GivePrompt, Request
+from siding.chat.requests import Asked, Change, GivePrompt, Request
 from siding.chat.state import Standing, Talk, Waiting
 from siding.chat.store import QUEUE_WORK, Chat
 from siding.chat.writer import Writer
@@ -75,18 +76,27 @@ def work_off(project: Project, chat: Chat) -> bool:
         before_ns = time.time_ns() - _JUST_NOW_NS
         writer = Writer(project, chat)
         # As a killed host has left it, an agent might seem to be there.
-        writer.talk = writer.talk._replace(is_open=False, is_running=False)
+        writer.talk = writer.talk._replace(is_held_by_host=False, is_open=False, is_running=False)
         machine = Machine(writer.talk, _Nobody(), writer.add, _no_parts)
         try:
             for asked in chat.requests.waiting():
                 if asked.id not in writer.done:
-                    machine.asked_for(asked)
+                    _carry_out(asked, machine, writer)
                 if isinstance(asked.request, GivePrompt) and asked.at_ns > before_ns:
                     is_given = True
                 chat.requests.done(asked.id)
         finally:
             writer.close()
     return is_given
+
+
+def _carry_out(asked: Asked, machine: Machine, writer: Writer) -> None:
+    match asked.request:
+        case Change(model, mode, effort):
+            kept = SettingsAsked(model, mode, effort, asked.by, is_kept=True)
+            machine.talk = writer.add(kept, asked.id, now=True)
+        case _:
+            machine.asked_for(asked)
 
 
 class _Nobody:
@@ -115,7 +125,7 @@ class _Nobody:
         """Nobody asks."""
 
     def set(self, *, model: str = "", mode: str = "", effort: str = "") -> None:
-        """It is begun so, the next time."""
+        """Nobody is to be told."""
 
     def compact(self) -> None:
         """Nothing is there."""
