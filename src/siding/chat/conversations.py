@@ -47,7 +47,6 @@ __all__ = [
 ]
 
 LONGEST_PROMPT = LONGEST - (64 << 10)  # bytes: what is around it has room as well
-_HELD_WITHIN_S = 30.0
 _LOOK_S = 0.02
 _ANOTHER, _REFUSED = "another", "!"  # what a host says to whoever has started it, beside its run
 

@@ -14,7 +14,7 @@ from siding.chat.machine import Machine
 from siding.chat.requests import Asked, Change, GivePrompt, Request
 from siding.chat.state import Standing, Talk, Waiting
 from siding.chat.store import QUEUE_WORK, Chat
-from siding.chat.writer import Writer
+from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.place.project import Project
@@ -74,10 +74,12 @@ def work_off(project: Project, chat: Chat) -> bool:
     is_given = False
     with lock:
         before_ns = time.time_ns() - _JUST_NOW_NS
-        writer = Writer(project, chat)
-        # As a killed host has left it, an agent might seem to be there.
-        writer.talk = writer.talk._replace(is_held_by_host=False, is_open=False, is_running=False)
-        machine = Machine(writer.talk, _Nobody(), writer.add, _no_parts)
+        writer = StoryWriter(project, chat)
+
+        def note(event: object, request: str = "", *, now: bool = False) -> Talk:
+            return _without_agent(writer.add(event, request, now=now))
+
+        machine = Machine(_without_agent(writer.talk), _Nobody(), note, _no_parts)
         try:
             for asked in chat.requests.waiting():
                 if asked.id not in writer.done:
@@ -90,13 +92,18 @@ def work_off(project: Project, chat: Chat) -> bool:
     return is_given
 
 
-def _carry_out(asked: Asked, machine: Machine, writer: Writer) -> None:
+def _carry_out(asked: Asked, machine: Machine, writer: StoryWriter) -> None:
     match asked.request:
         case Change(model, mode, effort):
             kept = SettingsAsked(model, mode, effort, asked.by, is_kept=True)
-            machine.talk = writer.add(kept, asked.id, now=True)
+            machine.talk = _without_agent(writer.add(kept, asked.id, now=True))
         case _:
             machine.asked_for(asked)
+
+
+def _without_agent(talk: Talk) -> Talk:
+    """As a killed host has left it, an agent seems to be there."""
+    return talk._replace(is_held_by_host=False, is_open=False, is_running=False)
 
 
 class _Nobody:

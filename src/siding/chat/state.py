@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from siding.agents.talking.port import Origin
+from siding.agents.talking.port import How, Origin
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mappings, text, whole, words
 
@@ -85,6 +85,13 @@ class Talk(NamedTuple):
     taken: int = 0  # prompts of ours
     asks: tuple[OpenAsk, ...] = ()
     trouble: str = ""
+    trouble_kind: str = ""  # as the port's `Trouble` names it
+    until: str = ""  # when what is held goes on by itself, ISO 8601; "" for when somebody says so
+    since: str = ""  # when it began to stand as it does, ISO 8601
+    how: str = ""  # how its last turn ended: `How`; "" before one has, and while one runs
+    why: str = ""
+    exit_code: int = 0  # of an agent that has ended
+    is_wanted_end: bool = False  # somebody had it ended
     input_tokens: int = 0
     output_tokens: int = 0
     context: int = 0
@@ -122,7 +129,12 @@ def after(talk: Talk, line: Mapping[str, Any]) -> Talk:
     """Return where a conversation stands after one more line. A line of a later version is none."""
     step = _STEPS.get(text(line.get("event")))
     talk = talk._replace(seq=max(talk.seq, whole(line.get("seq"))))
-    return talk if step is None else step(talk, line)
+    if step is None:
+        return talk
+    now = step(talk, line)
+    if talk.since and now.standing is talk.standing:
+        return now
+    return now._replace(since=text(line.get("at")) or talk.since)
 
 
 def _without(all_: tuple[Waiting, ...], prompt: str) -> tuple[Waiting, ...]:
@@ -239,10 +251,21 @@ def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
 def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
     by_itself = line.get("origin") == Origin.ITSELF.value
     turns = talk.turns + 1
-    return talk._replace(is_running=True, is_by_itself=by_itself, turns=turns, trouble="")
+    return talk._replace(
+        is_running=True,
+        is_by_itself=by_itself,
+        turns=turns,
+        trouble="",
+        trouble_kind="",
+        how="",
+        why="",
+    )
 
 
-def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
+def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    how = text(line.get("how"))
+    if how == How.DONE.value and talk.trouble_kind and not talk.until:
+        talk = talk._replace(trouble="", trouble_kind="")  # it went on all the same
     # A prompt that was sent while the agent was at a turn of its own is still on its way.
     is_on_its_way = talk.is_by_itself and not talk.is_taken
     return talk._replace(
@@ -251,6 +274,8 @@ def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
         is_by_itself=False,
         is_stopping=False,
         asks=(),
+        how=how,
+        why=text(line.get("reason")),
     )
 
 
@@ -273,12 +298,25 @@ def _ask_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _hosted(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    return talk._replace(run=text(line.get("run")), is_held_by_host=True, is_open=False, trouble="")
+    return talk._replace(
+        run=text(line.get("run")),
+        is_held_by_host=True,
+        is_open=False,
+        trouble="",
+        trouble_kind="",
+        exit_code=0,
+        is_wanted_end=False,
+    )
 
 
 def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
     session = text(line.get("session")) or talk.session
-    return talk._replace(session=session, is_open=True, model=text(line.get("model")) or talk.model)
+    return talk._replace(
+        session=session,
+        is_open=True,
+        model=text(line.get("model")) or talk.model,
+        mode=text(line.get("mode")) or talk.mode,
+    )
 
 
 def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -289,7 +327,13 @@ def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
         is_stopping=False,
         asks=(),
         trouble=text(line.get("reason")) or talk.trouble,
+        exit_code=whole(line.get("exit_code")),
+        is_wanted_end=line.get("wanted") is True,
     )
+
+
+def _troubled(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(trouble=text(line.get("message")), trouble_kind=text(line.get("trouble")))
 
 
 def _applied(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -334,7 +378,9 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "settings-asked": lambda talk, line: _applied(talk, line) if line.get("is_kept") else talk,
     "used": _used,
     "stop-asked": lambda talk, _line: talk._replace(is_stopping=talk.is_running),
-    "held": lambda talk, _line: talk._replace(is_paused=True),
-    "went-on": lambda talk, _line: talk._replace(is_paused=False),
-    "troubled": lambda talk, line: talk._replace(trouble=text(line.get("message"))),
+    "held": lambda talk, line: talk._replace(is_paused=True, until=text(line.get("until"))),
+    "went-on": lambda talk, _line: talk._replace(
+        is_paused=False, until="", trouble="", trouble_kind=""
+    ),
+    "troubled": _troubled,
 }
