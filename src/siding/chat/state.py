@@ -6,7 +6,7 @@ from typing import Any
 
 from siding.agents.talking.port import How, Origin
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.fields import text, whole, words
+from siding.ground.storage.fields import mappings, text, whole, words
 
 
 class Standing(StrEnum):
@@ -45,6 +45,17 @@ class OpenAsk(NamedTuple):
     title: str
     decision: str = ""  # as which it was put to a person
     said: Mapping[str, Any] = {}  # its line of the story
+
+    @property
+    def questions(self) -> list[Mapping[str, Any]]:
+        """Its questions, as the story has them; [] for a permission."""
+        asked = self.said
+        return [*mappings(asked.get("choices"))]
+
+    @property
+    def can_always(self) -> bool:
+        asked = self.said
+        return asked.get("can_always") is True
 
 
 class Talk(NamedTuple):
@@ -364,6 +375,7 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "session-changed": lambda talk, line: talk._replace(session=text(line.get("session"))),
     "ended": _ended,
     "applied": _applied,
+    "settings-asked": lambda talk, line: _applied(talk, line) if line.get("is_kept") else talk,
     "used": _used,
     "stop-asked": lambda talk, _line: talk._replace(is_stopping=talk.is_running),
     "held": lambda talk, line: talk._replace(is_paused=True, until=text(line.get("until"))),
