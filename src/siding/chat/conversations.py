@@ -10,7 +10,7 @@ from typing import Any
 from siding.agents.table import BY_NAME
 from siding.agents.talking.port import TALKING
 from siding.chat.events import Began, record_of
-from siding.chat.host import hold
+from siding.chat.hold import hold
 from siding.chat.requests import GivePrompt, Request
 from siding.chat.state import Standing, Talk
 from siding.chat.store import Chat, Chats
@@ -21,6 +21,7 @@ from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
+from siding.ground.storage.fields import words
 from siding.ground.storage.locks import LockBusy
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -40,6 +41,7 @@ __all__ = [
     "listed",
     "put",
     "refuse_steer",
+    "sandbox_in",
     "task_for",
     "wake",
 ]
@@ -77,6 +79,7 @@ def begin(
     options: Sequence[str] = (),
     model: str = "",
     by: str = "",
+    sandbox: SandboxRequest | None = None,
 ) -> Chat:
     """Make a new conversation. Its agent is started by `ensure_host`. Raises UsageError."""
     row = BY_NAME.get(agent)
@@ -88,7 +91,9 @@ def begin(
         )
     chat = Chats(project.task_layout(task.id)).begin()
     story = Story(chat.story)
-    began = Began(agent, row.programs[:1], tuple(options), model, by)
+    began = Began(
+        agent, row.programs[:1], tuple(options), model, by, _sandbox_record(project, sandbox)
+    )
     story.add({"seq": 1, "at": project.app.now(), **record_of(began)}, now=True)
     story.close()
     flush_dir(chat.directory)
@@ -151,7 +156,8 @@ def ensure_host(
             agent=talk.agent,
             reports=False,
             ask="wait",
-            sandbox=sandbox or SandboxRequest(),
+            cwd=".",
+            sandbox=sandbox or sandbox_in(talk),
         )
         try:
             return hold(own, task, chat, request, lambda talk: background.begin(talk.run))
@@ -165,6 +171,25 @@ def ensure_host(
             f"the agent of conversation {chat.id} could not be started (exit status {begun})"
         )
     return begun.said != "another"
+
+
+def _sandbox_record(project: Project, asked: SandboxRequest | None) -> dict[str, Any]:
+    """Return what was asked of the sandbox, with paths that mean the same from anywhere."""
+    given = SandboxRequest() if asked is None else asked
+    read, write = (
+        tuple(each if each.startswith("~") else str(project.app.cwd / each) for each in paths)
+        for paths in (given.read, given.write)
+    )
+    fields = given._replace(read=read, write=write)._asdict()
+    return {name: value for name, value in fields.items() if value not in (None, ())}
+
+
+def sandbox_in(talk: Talk) -> SandboxRequest:
+    """Return what was asked of the sandbox as the conversation began."""
+    usual = SandboxRequest()._asdict()
+    known = {name: value for name, value in talk.sandbox.items() if name in usual}
+    lists = {name: words(value) for name, value in known.items() if usual[name] == ()}
+    return SandboxRequest(**{**known, **lists})
 
 
 def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> bool:
@@ -227,8 +252,8 @@ def listed(project: Project, named: str | None) -> tuple[Task, list[Listed]]:
 
 def _listed(chat: Chat) -> Listed:
     talk = chat.talk()
-    if talk.is_held_by_host and not chat.has_host():
-        talk = talk._replace(is_held_by_host=False)  # its host was killed
+    if (talk.is_held_by_host or talk.is_handed_over) and not chat.has_host():
+        talk = talk._replace(is_held_by_host=False, is_handed_over=False)  # its host was killed
     return Listed(chat.id, talk, talk.standing)
 
 

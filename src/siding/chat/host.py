@@ -47,7 +47,6 @@ from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.control.frames import accept_from, listen_at
-from siding.ground.storage.locks import FileLock, Holder
 from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task
@@ -104,8 +103,8 @@ class Host:
 
     # -- from its start to its end -----------------------------------------------------------------
 
-    def serve(self) -> None:
-        """Hold the agent until it has ended."""
+    def serve(self) -> bool:
+        """Hold the agent until it has ended; tell whether its own screen is to be opened."""
         recover_cut_off(self._project)  # what a killed host left is ended before its record is read
         opening = self._opening()
         self._machine = Machine(self.talk, opening.talker, self._add, self._parts_of)
@@ -113,7 +112,7 @@ class Host:
         self._settle("its host was killed")
         self._listener = listen_at(self._chat.socket)
         env = {**self._request.env, **opening.env}
-        request = self._request._replace(argv=opening.argv, env=env)
+        request = self._request._replace(argv=opening.argv, env=env, agent=self.talk.agent)
         self._hosted = host(self._project, request, observe=self._observe)
         try:
             self._began = self._hosted.began()
@@ -125,6 +124,7 @@ class Host:
             self._on_held(self.talk)
             self._loop()
             self._turns.close()
+            return self._machine.hands_over
         finally:
             self._close()
 
@@ -365,13 +365,3 @@ class Host:
 
     def _random(self, count: int) -> bytes:
         return self._project.app.random_bytes(count)
-
-
-def hold(
-    project: Project, task: Task, chat: Chat, request: RunRequest, on_held: Callable[[Talk], None]
-) -> int:
-    """Hold the agent of a conversation in this process until it has ended. Raises LockBusy."""
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
-    with FileLock(chat.lock).acquire(holder=holder):
-        Host(project, task, chat, request=request, on_held=on_held).serve()
-    return 0

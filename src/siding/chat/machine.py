@@ -32,6 +32,7 @@ from siding.chat.events import (
     Edited,
     Ended,
     Held,
+    HoldKept,
     Moved,
     Proven,
     Put,
@@ -40,6 +41,7 @@ from siding.chat.events import (
     Sending,
     SettingsAsked,
     StopAsked,
+    SwitchAsked,
     Unsure,
     WentOn,
 )
@@ -52,9 +54,12 @@ from siding.chat.requests import (
     EndTalk,
     GivePrompt,
     GoOn,
+    HandOver,
     MovePrompt,
     SendAgain,
+    Stay,
     StopTurn,
+    SwitchTo,
 )
 from siding.chat.requests import (
     Asked as AskedFor,
@@ -112,6 +117,13 @@ class Machine:
         self._tells: Waiting | None = None  # the recorder hears of its prompt
         self._is_ending = False  # the recorder hears of a turn's end
         self._closes = False
+        self._hands_over: HandOver | None = None
+        self._is_closing = False  # the agent is told to end: it gets no prompt any more
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether the agent's own screen is to be opened when it has ended."""
+        return self._hands_over is not None
 
     def acts(self) -> list[Act]:
         """Return what is to be done now, and forget it."""
@@ -137,6 +149,13 @@ class Machine:
                 self._talker.compact()
             case EndTalk():
                 self._closes = True
+            case HandOver():
+                self._hands_over = request
+            case Stay():
+                if not self._is_closing:
+                    self._hands_over = None
+            case SwitchTo(agent, program, options, model, forced):
+                self._note(SwitchAsked(agent, program, options, model, by, forced), asked.id)
             case _:
                 assert_never(request)
         self._go_on()
@@ -250,11 +269,13 @@ class Machine:
         """Send the next prompt if it is its turn, or end the agent if that is wanted."""
         talk = self.talk
         is_busy = talk.is_running or talk.sent is not None or self._tells or self._is_ending
-        if is_busy or not talk.is_open:
+        if is_busy or self._is_closing:
             return
-        if self._closes:
+        if self._is_wanted_closed():
             self._acts.append(CloseAgent())
-            self._closes = False
+            self._is_closing = True
+            return
+        if not talk.is_open:
             return
         if not talk.queue or talk.is_paused or talk.unsure:
             return
@@ -262,6 +283,18 @@ class Machine:
         self._note(Sending(going.prompt), now=True)
         self._tells = going
         self._acts.append(TellOfPrompt(going))
+
+    def _is_wanted_closed(self) -> bool:
+        """Tell whether the agent is to end now. What it has in the background may keep it."""
+        talk, hands_over = self.talk, self._hands_over
+        leaves = talk.switching or hands_over
+        if self._closes or leaves is None:
+            return self._closes
+        if not talk.background or leaves.forced:
+            return True
+        self._hands_over = None
+        self._note(HoldKept(talk.background), now=True)
+        return False
 
     def _can_steer(self) -> bool:
         talk = self.talk

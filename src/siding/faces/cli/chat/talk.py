@@ -65,6 +65,7 @@ def run(arguments: Namespace, context: Context) -> int:
         options=arguments.option,
         model=arguments.model,
         by=BY,
+        sandbox=sandbox_request(arguments),
     )
     words = _words(arguments.prompt)
     prompt = ""
