@@ -1,31 +1,26 @@
 """Open a conversation on its agent's own screen, in this terminal, and take it back."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from siding.chat.handover import hand_over, screen_of, stays_behind
+from siding.chat.store import Chats
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import task_name
+from siding.faces.cli.telling.runs import ask_seen, asker, say_run
 from siding.ground.errors import UsageError, counted
-
-if TYPE_CHECKING:
-    from siding.record.place.project import Project
-    from siding.running.command import OnRunning
-    from siding.running.request import RunRequest, RunResult
+from siding.record.place.project import Project, require_project
+from siding.record.place.selection import select
+from siding.running.request import RunRequest, RunResult
+from siding.running.run import OnRunning, Terminal, choose_stdin
+from siding.running.run import run as run_command
 
 _BY = "terminal"
 
 
 def open_own_screen(arguments: Namespace, context: Context) -> int:
     """Return the exit status of the screen. Raises UsageError and what refuses a run."""
-    from siding.chat.handover import hand_over, screen_of, stays_behind
-    from siding.chat.store import Chats
-    from siding.record.place.project import require_project
-    from siding.record.place.selection import select
-
     if arguments.run is not None or arguments.read_only:
         raise UsageError(
             "--own opens a conversation, not a run", hint="-c names it: siding attach --own -c c2"
@@ -64,10 +59,6 @@ def open_own_screen(arguments: Namespace, context: Context) -> int:
 def _shown(
     context: Context, project: Project, request: RunRequest, on_running: OnRunning
 ) -> RunResult:
-    from siding.faces.cli.telling.runs import ask_seen, asker, say_run
-    from siding.running.run import Terminal, choose_stdin
-    from siding.running.run import run as run_command
-
     plan, _withheld = choose_stdin(None)
     terminal = Terminal(stdin=plan, pty=True, out=1, err=2)
     sys.stdout.flush()
