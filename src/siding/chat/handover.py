@@ -20,6 +20,7 @@ from siding.chat.requests import HandOver, Stay
 from siding.chat.state import Talk, after, folded
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
+from siding.chat.switching import is_settled
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import words
@@ -172,15 +173,11 @@ def freed(project: Project, task: Task, chat: Chat, *, forced: bool, by: str) ->
             continue  # somebody has it held again
         with lock:
             settle_handed_over(project, task, chat)
-            if _is_settled(chat.talk()):
+            talk = chat.talk()
+            if is_settled(talk) and talk.switching is None:
                 yield
                 return
         ensure_host(project, task, chat)  # finds out what a killed host left
-
-
-def _is_settled(talk: Talk) -> bool:
-    on_its_way = talk.sent is not None or talk.steered
-    return not (talk.is_held_by_host or talk.is_running or on_its_way or talk.switching)
 
 
 def _end_hold(project: Project, chat: Chat, *, forced: bool, by: str) -> None:
@@ -199,6 +196,8 @@ def _end_hold(project: Project, chat: Chat, *, forced: bool, by: str) -> None:
             for record in reader.records():
                 talk = after(talk, record)
                 _refuse_on_screen(chat, talk)  # somebody else was faster
+                if record.get("event") == "hosted":  # another agent, or after a kill
+                    put(project, chat, HandOver(forced), by=by)
                 if talk.kept > kept:
                     refuse_living(chat, words(record.get("running")))
             time.sleep(_LOOK_S)

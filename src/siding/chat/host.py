@@ -19,11 +19,13 @@ from typing import Any
 from siding.agents.talking.port import (
     TALKING,
     Answer,
+    Evidence,
     Hold,
     Opening,
     Parts,
     Picture,
     PromptTaken,
+    Proof,
     Sent,
     Talking,
     TimedTalker,
@@ -40,13 +42,15 @@ from siding.chat.machine import (
 )
 from siding.chat.state import Talk, Waiting, after
 from siding.chat.store import Chat
-from siding.chat.story import Story
+from siding.chat.story import Story, StoryReader
+from siding.chat.story_text import told_text
 from siding.chat.turns import TurnRecorder
 from siding.chat.waiter import Waiter
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.control.frames import accept_from, listen_at
+from siding.record.ledger.turns import reported_turns
 from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task
@@ -105,11 +109,7 @@ class Host:
 
     def serve(self) -> bool:
         """Hold the agent until it has ended; tell whether its own screen is to be opened."""
-        recover_cut_off(self._project)  # what a killed host left is ended before its record is read
-        opening = self._opening()
-        self._machine = Machine(self.talk, opening.talker, self._add, self._parts_of)
-        self._talker = opening.talker
-        self._settle("its host was killed")
+        opening = self.settle()
         self._listener = listen_at(self._chat.socket)
         env = {**self._request.env, **opening.env}
         request = self._request._replace(argv=opening.argv, env=env, agent=self.talk.agent)
@@ -127,6 +127,15 @@ class Host:
             return self._machine.hands_over
         finally:
             self._close()
+
+    def settle(self) -> Opening:
+        """Find out what became of what was on its way when the last host was killed."""
+        recover_cut_off(self._project)  # what it left is ended before the agent's record is read
+        opening = self._opening()
+        self._machine = Machine(self.talk, opening.talker, self._add, self._parts_of)
+        self._talker = opening.talker
+        self._settle("its host was killed")
+        return opening
 
     def _opening(self) -> Opening:
         talk = self.talk
@@ -159,11 +168,19 @@ class Host:
         for each in open_ones:
             if talk.sent is each and talk.is_taken:
                 continue
-            sent = Sent(each.prompt, each.text, talk.taken, talk.session)
-            self._machine.proven(each.prompt, self._talking.proof(sent, self._hold))
+            self._machine.proven(each.prompt, self._proof(each))
         self._machine.cut_off(reason)
         if talk.is_held_by_host:
             self._machine.ended(None, reason)
+
+    def _proof(self, prompt: Waiting) -> Proof:
+        talk = self._machine.talk
+        sent = Sent(prompt.prompt, prompt.text, talk.taken, talk.session)
+        by_text = self._talking.abilities.evidence is not Evidence.ID
+        if by_text and talk.is_told_with(prompt):
+            # Agents write down the story before it and the prompt as one text, each in its way.
+            return Proof.UNSURE
+        return self._talking.proof(sent, self._hold)
 
     def _loop(self) -> None:
         self._take_requests()
@@ -356,7 +373,25 @@ class Host:
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]
-        return (self._chat.prompt(waiting.prompt) or waiting.text, *pictures)
+        told = self._story_text() if self.talk.is_told_with(waiting) else ""
+        parts: Parts = (self._chat.prompt(waiting.prompt) or waiting.text, *pictures)
+        return (told, *parts) if told else parts
+
+    def _story_text(self) -> str:
+        """Return what the agent has not heard of the conversation, as a text."""
+        turns = reported_turns(self._project.ledger(self._task.id).steps())
+        undone = frozenset(each.detail.turn for each in turns if not each.stands)
+        reader = StoryReader(self._chat.story)
+        try:
+            return told_text(
+                reader.records(),
+                behind=self.talk.knows,
+                until=self.talk.untold,
+                clean=self._project.redaction.text,
+                undone=undone,
+            )
+        finally:
+            reader.close()
 
     def _picture(self, name: str) -> Picture:
         path = self._chat.files / name

@@ -20,9 +20,14 @@ class Noting:
         self._story = Story(chat.story)
         self.talk = chat.talk()
 
-    def add(self, event: Any) -> Talk:
-        """Add a line; it is on the disk when this returns."""
-        record = {"seq": self.talk.seq + 1, "at": self._project.app.now(), **record_of(event)}
+    def add(self, event: Any, request: str = "") -> Talk:
+        """Add a line; it is on the disk when this returns. `request`: it is the effect of this."""
+        record = {
+            "seq": self.talk.seq + 1,
+            "at": self._project.app.now(),
+            **record_of(event),
+            **({"request": request} if request else {}),
+        }
         kept = self._project.redaction.record(record)
         self._story.add(kept, now=True)
         self.talk = after(self.talk, kept)

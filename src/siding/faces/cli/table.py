@@ -246,6 +246,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "steer": ("chat.talk:STEER", "give it a prompt into the turn that runs"),
         "stop": ("chat.talk:STOP", "end the turn, and drop what waits"),
         "end": ("chat.talk:END", "end the agent; a prompt brings it back"),
+        "switch": ("chat.switch:SWITCH", "have another agent go on with it"),
     },
     "agent": {
         "doctor": (

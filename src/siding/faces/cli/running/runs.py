@@ -232,7 +232,7 @@ def _attach_options(parser: ArgumentParser) -> None:
         "-c", "--chat", metavar="ID", default="", help="with --own: such as c2 (default: newest)"
     )
     parser.add_argument(
-        "--force", action="store_true", help="with --own: end what the agent has running"
+        "-f", "--force", action="store_true", help="with --own: end what the agent has running"
     )
 
 
