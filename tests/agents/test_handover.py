@@ -69,3 +69,38 @@ def test_it_goes_to_the_own_screen_and_back(sandbox: Sandbox, name: str) -> None
         assert prompts == ["Say hello", "Come out", "And again", "Are you back?"]
         sandbox.siding("chat", "end")
         chat.until(lambda: chat.row["state"] == "ended")
+
+
+def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> None:
+    with agent_named(sandbox, "claude") as claude, agent_named(sandbox, "codex") as codex:
+        chat = Chat(sandbox)
+        first = claude.says(["Hello from Claude."], ["I am back."])
+        second = codex.says([codex.shell("echo two >two.txt")], ["Two is there."])
+        sandbox.siding("chat", "claude", "Say hello", "--new", "talk")
+        chat.turns(1)
+        session = chat.row["session"]
+        options = [f"--option={each}" for each in ROWS["codex"].options(codex)]
+        sandbox.siding("chat", "switch", "codex", *options)
+        sandbox.siding("chat", "send", "Make two.txt")
+        chat.until(lambda: chat.events("put"))
+        (put,) = chat.events("put")
+        sandbox.siding("decide", "answer", put["decision"], "--choose", "1=run")
+        chat.turns(2)
+        assert chat.row["agent"] == "codex"
+        told = json.dumps(second.requests[0])
+        assert all(each in told for each in ("Person: Say hello", "claude: Hello from Claude."))
+        assert (sandbox.workspace() / "two.txt").exists()
+        sandbox.siding("undo")
+        assert not (sandbox.workspace() / "two.txt").exists()
+        sandbox.siding("chat", "switch", "claude")
+        sandbox.siding("chat", "send", "Who made two.txt?")
+        chat.turns(3)
+        assert chat.row["session"] == session
+        told = json.dumps(first.requests[-1])
+        assert all(each in told for each in ("Say hello", "Person: Make two.txt", "taken back"))
+        assert "codex: Two is there." in told
+        assert [each["prompt"] for each in claude.turns] == [
+            *("Say hello", "Make two.txt", "Who made two.txt?")
+        ]
+        sandbox.siding("chat", "end")
+        chat.until(lambda: chat.row["state"] == "ended")
