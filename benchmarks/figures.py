@@ -37,6 +37,7 @@ FIGURES: dict[str, str] = {
     "replay": "benchmarks.replay",
     "wire": "benchmarks.wire",
     "widgets": "benchmarks.widgets",
+    "chats": "benchmarks.chats",
 }
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from prove import suite
 from prove.__main__ import main
 from prove.row import Outcome, Row
@@ -50,6 +52,17 @@ def test_a_case_that_failed_fails_its_row() -> None:
     assert Outcome(cases=3, passed=3, seconds=1.0).holds
     assert not Outcome(cases=3, passed=2, seconds=1.0).holds
     assert not Outcome(cases=0, passed=0, seconds=1.0).holds
+
+
+def test_a_law_of_something_large_says_how_it_failed() -> None:
+    """Hypothesis warns before it shows 30 kB; that must not end the run that is to be shown."""
+
+    @given(data=st.data())
+    def law(large: str, data: st.DataObject) -> None:
+        raise ZeroDivisionError(data.draw(st.integers()))
+
+    with pytest.raises(ZeroDivisionError):
+        law("x" * 100_000)
 
 
 def test_every_row_names_tests_that_are_there() -> None:

@@ -32,7 +32,6 @@ from siding.broker.messages import (
     StepsRequest,
     TurnsRequest,
 )
-from siding.broker.news import went_back
 from siding.broker.questions import ask_person, collect
 from siding.broker.reports import report
 from siding.feed.short import short_status
@@ -43,6 +42,7 @@ from siding.phases.moves import PhaseRequest, move, moved_as_record
 from siding.phases.phases import status as phase_status
 from siding.record.ledger.turns import reported_turns
 from siding.running.checkpoint import TurnWords, record_turn
+from siding.running.news import went_back
 
 Result = Mapping[str, Any]
 

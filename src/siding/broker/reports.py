@@ -14,8 +14,6 @@ from siding.asking.views import agent_entry, identity
 from siding.broker.desk import REPORTING, Desk
 from siding.broker.judge import Judged, judged
 from siding.broker.messages import ReportRequest, cannot_report
-from siding.broker.news import News
-from siding.broker.news import news as news_of
 from siding.broker.over_limit import held, is_limited, noticed
 from siding.comments.handing import hand
 from siding.ground.errors import SidingError
@@ -24,6 +22,8 @@ from siding.record.runs.reported import Reported, first_line, read_reported, wri
 from siding.record.runs.run import LONGEST_PROMPT
 from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import TurnWords, record_turn, settle_before_turn, words_of_turn
+from siding.running.news import News
+from siding.running.news import news as news_of
 from siding.usage.of_run import UsedInTurn, size_of, with_used_since
 
 _LONGEST_SHOWN = 400

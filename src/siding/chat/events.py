@@ -20,7 +20,14 @@ class Began(NamedTuple):
     options: tuple[str, ...] = ()
     model: str = ""
     by: str = ""
-    sandbox: Mapping[str, Any] = {}  # what was asked of it: holds for each host
+    mode: str = ""
+    effort: str = ""
+
+
+class SandboxAsked(NamedTuple):
+    """Each host's agent is to be in this sandbox: a request, without what was not said."""
+
+    sandbox: Mapping[str, Any]
 
 
 class Queued(NamedTuple):
@@ -66,6 +73,14 @@ class Sending(NamedTuple):
     steers: bool = False
 
 
+class Informed(NamedTuple):
+    """The agent is told this before a prompt: what it does not know of the conversation, and what
+    was taken back of its work."""
+
+    prompt: str
+    text: str
+
+
 class Proven(NamedTuple):
     """The agent's own record says that it had taken a prompt."""
 
@@ -90,6 +105,12 @@ class Held(NamedTuple):
 
 class WentOn(NamedTuple):
     by: str = ""
+
+
+class Recorded(NamedTuple):
+    """The turn that ended last is recorded, as this step of the task."""
+
+    step: int
 
 
 class Put(NamedTuple):

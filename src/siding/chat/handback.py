@@ -1,9 +1,10 @@
 """The end of a hand-over: what was said on the agent's own screen, and that it is closed."""
 
+from siding.chat.alone import writing
 from siding.chat.earlier import earlier
 from siding.chat.events import HandedBack
-from siding.chat.noting import Noting, noting
 from siding.chat.store import Chat
+from siding.chat.writer import StoryWriter
 from siding.record.ledger.reports import AgentReport
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task
@@ -11,16 +12,16 @@ from siding.record.workspaces.recovery import recover_cut_off
 
 
 def take_back(
-    project: Project, story: Noting, reported: AgentReport | None, reason: str
+    project: Project, story: StoryWriter, reported: AgentReport | None, reason: str
 ) -> HandedBack:
     """Add what was said on the screen, and that it is closed."""
     session = "" if reported is None else reported.session
     since = story.talk.handed_over_at
     for each in earlier(project, session or story.talk.session, since=since).told:
-        story.add(each)
+        story.add(each, now=True)
     changed = session if session != story.talk.session else ""
     back = HandedBack(changed, 0 if reported is None else reported.prompts, reason)
-    story.add(back)
+    story.add(back, now=True)
     return back
 
 
@@ -32,5 +33,5 @@ def settle_handed_over(project: Project, task: Task, chat: Chat) -> None:
     recover_cut_off(project)  # its screen is ended, and its run has a step then
     steps = project.ledger(task.id).newest_first()
     ran = next((each.as_run for each in steps if talk.run and each.run == talk.run), None)
-    with noting(project, chat) as story:
+    with writing(project, chat) as story:
         take_back(project, story, None if ran is None else ran.reported, "it was cut off")

@@ -12,15 +12,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from siding.agents.talking.port import TALKING, Hold
+from siding.chat.alone import held_alone, writing
 from siding.chat.conversations import ensure_host, put, sandbox_in
 from siding.chat.events import HandedBack, HandedOver, ScreenOpened
 from siding.chat.handback import settle_handed_over, take_back
-from siding.chat.noting import Noting, held_alone, noting
 from siding.chat.requests import HandOver, Stay
 from siding.chat.state import Talk, after, folded
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
 from siding.chat.switching import is_settled
+from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import words
@@ -124,7 +125,7 @@ def hand_over(
     """
     was_held = chat.has_host()
     with freed(project, task, chat, forced=forced, by=by):
-        with noting(project, chat) as story:
+        with writing(project, chat) as story:
             result, back = _on_screen(project, task, story, runs, by)
         talk = story.talk
         waits = bool(talk.queue or chat.requests.waiting())
@@ -133,7 +134,7 @@ def hand_over(
 
 
 def _on_screen(
-    project: Project, task: Task, story: Noting, runs: Runs, by: str
+    project: Project, task: Task, story: StoryWriter, runs: Runs, by: str
 ) -> tuple[RunResult | None, HandedBack]:
     talk = story.talk
     request = RunRequest(
@@ -146,9 +147,9 @@ def _on_screen(
     )
 
     def opened(_task: Task, run: Run) -> None:
-        story.add(ScreenOpened(run.id))
+        story.add(ScreenOpened(run.id), now=True)
 
-    story.add(HandedOver(by))
+    story.add(HandedOver(by), now=True)
     result = None
     reason = "the screen could not be opened"
     try:

@@ -18,6 +18,7 @@ from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.fields import mapping, text, words
 
 LONGEST = 4 << 20  # bytes of a request; pictures lie beside it
+FIRST = "first"
 _SUFFIX = ".json"
 
 
@@ -36,7 +37,7 @@ class EditPrompt(NamedTuple):
 
 
 class MovePrompt(NamedTuple):
-    """Put a prompt before another that waits; "" puts it last."""
+    """Put a prompt before another that waits; "" puts it last, `FIRST` first."""
 
     prompt: str
     before: str = ""
@@ -73,7 +74,12 @@ class Compact(NamedTuple):
 
 
 class EndTalk(NamedTuple):
-    """End the agent; the next prompt goes on with the conversation."""
+    """End the agent when its turn has ended; with `now` at once, with all that it has started.
+
+    The next prompt goes on with the conversation.
+    """
+
+    now: bool = False
 
 
 class HandOver(NamedTuple):
@@ -140,6 +146,10 @@ class Requests:
         create_bytes(self._directory / f"{name}{_SUFFIX}", data)
         return name
 
+    def has(self, request_id: str) -> bool:
+        """Tell whether nobody has carried out a request."""
+        return (self._directory / f"{request_id}{_SUFFIX}").exists()
+
     def waiting(self) -> list[Asked]:
         """Return them, oldest first. What cannot be read is passed over, and stays."""
         try:
@@ -179,6 +189,8 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
             words(given.get("files")),
             steers=given.get("steers") is True,
         )
+    if kind is EndTalk:
+        return EndTalk(now=given.get("now") is True)
     if kind is HandOver:
         return HandOver(forced=given.get("forced") is True)
     if kind is SwitchTo:

@@ -31,6 +31,12 @@ class Waiting(NamedTuple):
     files: tuple[str, ...] = ()
     steers: bool = False
     by: str = ""
+    before: str = ""  # what its agent is told before it
+
+    def said(self, words: str = "") -> str:
+        """Return what the agent is given as a text; `words` is the prompt as it was given."""
+        words = words or self.text
+        return f"{self.before}\n\n{words}" if self.before else words
 
 
 class OpenAsk(NamedTuple):
@@ -94,7 +100,7 @@ class Talk(NamedTuple):
     output_tokens: int = 0
     context: int = 0
     title: str = ""
-    sandbox: Mapping[str, Any] = {}  # what was asked of it when the conversation began
+    sandbox: Mapping[str, Any] = {}  # what was asked of it, for each host
     background: tuple[str, ...] = ()  # what the agent has running beside its turns
     always: tuple[str, ...] = ()  # what it may do without asking, until it ends
     is_handed_over: bool = False
@@ -161,7 +167,8 @@ def _began(talk: Talk, line: Mapping[str, Any]) -> Talk:
         program=words(line.get("program")),
         options=words(line.get("options")),
         model=text(line.get("model")),
-        sandbox=mapping(line.get("sandbox")),
+        mode=text(line.get("mode")),
+        effort=text(line.get("effort")),
     )
 
 
@@ -200,7 +207,12 @@ def _moved(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _dropped(talk: Talk, line: Mapping[str, Any]) -> Talk:
     prompt = text(line.get("prompt"))
-    return talk._replace(queue=_without(talk.queue, prompt), unsure=_without(talk.unsure, prompt))
+    has_gone = talk.is_taken or talk.sent is None or talk.sent.prompt != prompt
+    return talk._replace(
+        queue=_without(talk.queue, prompt),
+        unsure=_without(talk.unsure, prompt),
+        sent=talk.sent if has_gone else None,
+    )
 
 
 def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -211,7 +223,7 @@ def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
         return talk
     sent = None if talk.sent is not None and talk.sent.prompt == prompt else talk.sent
     return talk._replace(
-        queue=(back._replace(steers=False), *talk.queue),
+        queue=(back._replace(steers=False, before=""), *talk.queue),
         sent=sent,
         steered=_without(talk.steered, prompt),
         unsure=_without(talk.unsure, prompt),
@@ -227,6 +239,12 @@ def _sending(talk: Talk, line: Mapping[str, Any]) -> Talk:
     if line.get("steers") is True:
         return talk._replace(steered=(*talk.steered, going))
     return talk._replace(sent=going, is_taken=False)
+
+
+def _informed(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    if talk.sent is None or talk.sent.prompt != line.get("prompt"):
+        return talk
+    return talk._replace(sent=talk.sent._replace(before=text(line.get("text"))))
 
 
 def _taken(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -301,7 +319,12 @@ def _hosted(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
     session = text(line.get("session")) or talk.session
-    return talk._replace(session=session, is_open=True, model=text(line.get("model")) or talk.model)
+    return talk._replace(
+        session=session,
+        is_open=True,
+        model=text(line.get("model")) or talk.model,
+        mode=text(line.get("mode")) or talk.mode,
+    )
 
 
 def _gone(talk: Talk) -> Talk:
@@ -393,6 +416,7 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "dropped": _dropped,
     "requeued": _requeued,
     "sending": _sending,
+    "informed": _informed,
     "prompt-taken": _taken,
     "proven": _taken,
     "unsure": _unsure,
@@ -406,6 +430,7 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "opened": _opened,
     "session-changed": lambda talk, line: talk._replace(session=text(line.get("session"))),
     "ended": _ended,
+    "sandbox-asked": lambda talk, line: talk._replace(sandbox=mapping(line.get("sandbox"))),
     "in-background": lambda talk, line: talk._replace(background=words(line.get("running"))),
     "handed-over": _handed_over,
     "screen-opened": lambda talk, line: talk._replace(run=text(line.get("run"))),

@@ -32,6 +32,14 @@ class Story:
         if now:
             flush(self._fd)
 
+    def is_at(self, path: Path) -> bool:
+        """Tell whether the file is still the one that has this path."""
+        try:
+            there, ours = path.stat(), os.fstat(self._fd)
+        except OSError:
+            return False
+        return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+
     def close(self) -> None:
         flush(self._fd)
         os.close(self._fd)
@@ -59,13 +67,18 @@ class StoryReader:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the whole lines that are there and were not read yet, each with its newline."""
-        kept = b""
-        while block := os.pread(self._fd, _BLOCK, self.offset + len(kept)):
-            kept += block
-            while (place := kept.find(b"\n")) >= 0:
-                line, kept = kept[: place + 1], kept[place + 1 :]
+        begun: list[bytes] = []  # of the last line, which is not whole
+        place = self.offset
+        while block := os.pread(self._fd, _BLOCK, place):
+            place += len(block)
+            *whole, rest = block.split(b"\n")
+            for each in whole:
+                line = b"".join([*begun, each, b"\n"])
+                begun.clear()
                 self.offset += len(line)
                 yield line
+            if rest:
+                begun.append(rest)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield them as records. A line that cannot be read is passed over."""

@@ -7,11 +7,17 @@ Tools are short lines; thoughts are left out. The text says that it is a record,
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from siding.chat.state import Talk
+from siding.chat.store import Chat
+from siding.chat.story import StoryReader
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text, words
+from siding.record.ledger.turns import reported_turns
+from siding.record.place.project import Project
+from siding.record.tasks.task import Task
 
-_WHOLE = 24_000  # characters of the newest that are whole
-_ALL = 48_000
+_WHOLE = 16_000  # characters of the newest that are whole
+_ALL = 32_000
 _SHORT = 400  # characters of one that is shortened
 _LONGEST_TOOL = 160
 _END = "</conversation-so-far>"
@@ -100,6 +106,22 @@ class _Reader:
         self._pieces = []
         if said:
             self.entries.append(_Entry(self._agent, said))
+
+
+def untold_text(project: Project, task: Task, chat: Chat, talk: Talk) -> str:
+    """Return what the present agent of a conversation has not heard of it."""
+    turns = reported_turns(project.ledger(task.id).steps())
+    reader = StoryReader(chat.story)
+    try:
+        return told_text(
+            reader.records(),
+            behind=talk.knows,
+            until=talk.untold,
+            clean=project.redaction.text,
+            undone=frozenset(each.detail.turn for each in turns if not each.stands),
+        )
+    finally:
+        reader.close()
 
 
 def told_text(

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from siding.agents.table import BY_NAME
 from siding.agents.talking.port import TALKING, Hold
+from siding.chat.alone import held_alone, writing
 from siding.chat.conversations import ensure_host, put
 from siding.chat.events import SwitchAsked
 from siding.chat.handover import refuse_living, refuse_on_screen
-from siding.chat.noting import held_alone, noting
 from siding.chat.requests import SwitchTo
 from siding.chat.state import Talk
 from siding.chat.store import Chat
@@ -54,8 +54,8 @@ def switch(
     if lock is not None:
         with lock:
             if is_settled(chat.talk()):
-                with noting(project, chat) as story:
-                    story.add(SwitchAsked(*wanted[:4], by, forced))
+                with writing(project, chat) as story:
+                    story.add(SwitchAsked(*wanted[:4], by, forced), now=True)
                 carry_out(project, chat)
                 return True
     put(project, chat, wanted, by=by)

@@ -8,6 +8,7 @@ other, so that requests and viewers are served meanwhile.
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from threading import Thread
+from typing import TypeVar
 
 from siding.agents.hooks import Moment
 from siding.agents.talking.port import How
@@ -24,6 +25,9 @@ from siding.running.checkpoint import (
     settle_before_turn,
     words_of_turn,
 )
+from siding.running.news import news
+
+T = TypeVar("T")
 
 _MOMENTS: Mapping[How, Moment] = {How.FAILED: Moment.FAILED}
 
@@ -35,21 +39,33 @@ class TurnRecorder:
         self._project = Project(project.app, project.layout, project.paths)
         self._task, self._run = task, run
         self._layout = project.task_layout(task.id)
-        self._waiting: SimpleQueue[tuple[Callable[[], None], Callable[[], None]] | None] = (
-            SimpleQueue()
-        )
+        self._before = Reported()  # as it was before the newest prompt
+        self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="siding: turns", daemon=True)
         self._thread.start()
 
-    def prompt(self, session: str, prompt: Waiting, then: Callable[[], None]) -> None:
-        """A prompt is about to go to the agent; `then` is called when that is recorded."""
-        self._waiting.put((lambda: self._begin(session, prompt), then))
+    def prompt(
+        self, session: str, prompt: Waiting, then: Callable[[str], None], *, is_new: bool
+    ) -> None:
+        """A prompt is about to go to the agent, the first of a conversation if it `is_new`.
+
+        `then` is called when that is recorded, with what the agent has to know before; "" for
+        nothing.
+        """
+        self._waiting.put(
+            lambda: then(self._tried(lambda: self._begin(session, prompt, is_new=is_new), ""))
+        )
+
+    def taken_back(self, then: Callable[[int], None]) -> None:
+        """The prompt does not go to the agent; `then` is called as if a turn without a step had
+        ended."""
+        self._waiting.put(lambda: then(self._tried(self._take_back, 0)))
 
     def ended(
-        self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[], None]
+        self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[int], None]
     ) -> None:
-        """A turn has ended; `then` is called when it is recorded, or cannot be."""
-        self._waiting.put((lambda: self._end(session, how, used), then))
+        """A turn has ended; `then` is called with the number of its step, 0 if it has none."""
+        self._waiting.put(lambda: then(self._tried(lambda: self._end(session, how, used), 0)))
 
     def close(self) -> None:
         """Wait until everything is recorded."""
@@ -57,30 +73,41 @@ class TurnRecorder:
         self._thread.join()
 
     def _work(self) -> None:
-        while (found := self._waiting.get()) is not None:
-            work, then = found
-            try:
-                work()
-            except (SidingError, OSError) as error:
-                # The agent goes on; what it does is in the next step.
-                self._project.app.warn(f"{self._run.id}: a turn could not be recorded: {error}")
-            then()
+        while (work := self._waiting.get()) is not None:
+            work()
 
-    def _begin(self, session: str, prompt: Waiting) -> None:
+    def _tried(self, work: Callable[[], T], usual: T) -> T:
+        try:
+            return work()
+        except (SidingError, OSError) as error:
+            # The agent goes on; what it does is in the next step.
+            self._project.app.warn(f"{self._run.id}: a turn could not be recorded: {error}")
+            return usual
+
+    def _begin(self, session: str, prompt: Waiting, *, is_new: bool) -> str:
         if self._run.is_recorded:
             settle_before_turn(self._project, self._task.id, self._run.id)
-        before = read_reported(self._layout, self._run.id) or Reported()
+        self._before = before = read_reported(self._layout, self._run.id) or Reported()
+        known = before._replace(session=session or before.session, is_new=is_new)
+        told = news(self._project.ledger(self._task.id), known)
         words = self._project.redaction.text(prompt.text)[:LONGEST_PROMPT]
-        begun = before.begun((words,), self._project.app.now(), 0)
-        now = begun._replace(session=session, turn=prompt.prompt, prompts=before.prompts + 1)
+        begun = known.begun((words,), self._project.app.now(), 0)
+        now = begun._replace(turn=prompt.prompt, prompts=before.prompts + 1, seen=told.seen)
         write_reported(self._layout, self._run.id, now)
+        return told.text
 
-    def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> None:
+    def _take_back(self) -> int:
+        write_reported(self._layout, self._run.id, self._before)
+        return 0
+
+    def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> int:
         before = read_reported(self._layout, self._run.id) or Reported()
         before = before._replace(session=session or before.session)
+        step = None
         if self._run.is_recorded:
             moment = _MOMENTS.get(how, Moment.STOPPED).value
             words: TurnWords = words_of_turn(before, lambda: used, moment, tuple)
             ids = self._project, self._task.id, self._run.id
-            record_turn(*ids, moment, words, only_if_changed=False)
+            step = record_turn(*ids, moment, words, only_if_changed=False).step
         write_reported(self._layout, self._run.id, before._replace(in_turn=False, later=()))
+        return 0 if step is None else step.number

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from siding.agents.hooks import Adapter, Answer, Moment, Report, adapter_of
-from siding.broker.news import News, news
 from siding.ground.errors import NotFound, NotInitialised, UsageError
 from siding.ground.files.durable import make_dirs
 from siding.ground.git.errors import NotARepository
@@ -28,6 +27,7 @@ from siding.record.runs.run import LONGEST_PROMPT
 from siding.record.tasks.task import Task
 from siding.running.agent_turn import TypedInTurn
 from siding.running.checkpoint import record_turn_alone, settle_before_turn, words_of_turn
+from siding.running.news import News, news
 from siding.usage.of_run import (
     UsedInTurn,
     is_transcript,

@@ -23,6 +23,16 @@ ODD_TEXTS = st.one_of(
 )
 
 
+class Document(dict[str, Any]):
+    """The API's description, with a short name where Hypothesis shows the arguments of a law.
+
+    In full it has 50 kB, in which nobody finds the draws that made an answer wrong.
+    """
+
+    def __repr__(self) -> str:
+        return "<the API's document>"
+
+
 @pytest.fixture(scope="module")
 def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     sandbox = Sandbox(tmp_path_factory.mktemp("api"))
@@ -34,10 +44,10 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 
 @pytest.fixture(scope="module")
-def document(dashboard: Dashboard) -> dict[str, Any]:
+def document(dashboard: Dashboard) -> Document:
     found = dashboard.json("/api/v1/openapi.json")
     assert isinstance(found, dict)
-    return found
+    return Document(found)
 
 
 def operations(document: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -97,8 +107,9 @@ def _is(value: Any, kind: str) -> bool:
         "boolean": bool,
         "null": type(None),
         "integer": int,
+        "number": (int, float),
     }
-    return isinstance(value, types[kind]) and not (kind == "integer" and isinstance(value, bool))
+    return isinstance(value, types[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
 def check(document: dict[str, Any], operation: dict[str, Any], status: int, body: bytes) -> None:
@@ -130,7 +141,7 @@ def test_the_document_is_whole(document: dict[str, Any]) -> None:
 @EXAMPLES
 @given(data=st.data())
 def test_reads_answer_as_described(
-    dashboard: Dashboard, document: dict[str, Any], data: st.DataObject
+    dashboard: Dashboard, document: Document, data: st.DataObject
 ) -> None:
     reads = [each for each in operations(document) if each[0] == "GET"]
     (task,) = [each["id"] for each in dashboard.json("/api/v1/tasks")["tasks"]]
@@ -153,7 +164,7 @@ def test_reads_answer_as_described(
 @EXAMPLES
 @given(data=st.data())
 def test_writes_without_a_code_change_no_file(
-    dashboard: Dashboard, document: dict[str, Any], data: st.DataObject
+    dashboard: Dashboard, document: Document, data: st.DataObject
 ) -> None:
     """Bodies as described, and bodies with one thing wrong: never a server error, never an act."""
     (task,) = [each["id"] for each in dashboard.json("/api/v1/tasks")["tasks"]]

@@ -28,7 +28,14 @@ from siding.agents.talking.port import (
     TurnStarted,
 )
 from siding.chat.events import Began, Hosted, record_of
-from siding.chat.machine import Machine, PutAsk, TellOfEnd, TellOfPrompt, WithdrawAsk
+from siding.chat.machine import (
+    Machine,
+    PutAsk,
+    TellOfEnd,
+    TellOfNone,
+    TellOfPrompt,
+    WithdrawAsk,
+)
 from siding.chat.requests import (
     Asked as Request,
 )
@@ -41,6 +48,8 @@ from siding.chat.requests import (
     StopTurn,
 )
 from siding.chat.state import Talk, Waiting, after, folded
+
+NEWS = "While you waited, your work was taken back."
 
 
 class Agent:
@@ -64,6 +73,7 @@ class ScriptedTalker:
         self.abilities = Abilities(steers=True)
         self.session = "s"
         self.agent = agent
+        self.newest: Parts = ()
         self.inbox: list[str] = []  # sent, and not read by the agent
         self.steers: list[str] = []
         self.stopped = False
@@ -76,8 +86,8 @@ class ScriptedTalker:
         return []
 
     def prompt(self, prompt_id: str, parts: Parts) -> None:
-        del parts
         assert not self.inbox
+        self.newest = parts
         self.inbox.append(prompt_id)
 
     def steer(self, prompt_id: str, parts: Parts) -> None:
@@ -137,20 +147,20 @@ class Conversation(RuleBasedStateMachine):
                 self.machine.proven(each.prompt, self.agent.proof(each.prompt))
         self.machine.cut_off("its host was killed")
         self.machine.talk = self.add(Hosted("r1", "s"), now=True)
-        self.tells = 0
+        self.tells: list[TellOfPrompt | TellOfNone | TellOfEnd] = []
         self.open_asks: list[str] = []
         self.turn = ""
         self.machine.heard([Opened("s")])
         self.act()
 
     def parts(self, waiting: Waiting) -> Parts:
-        return (waiting.text,)
+        return (waiting.said(),)
 
     def act(self) -> None:
         for act in self.machine.acts():
             match act:
-                case TellOfPrompt() | TellOfEnd():
-                    self.tells += 1
+                case TellOfPrompt() | TellOfNone() | TellOfEnd():
+                    self.tells.append(act)
                 case PutAsk(asked):
                     self.open_asks.append(asked.ask)
                 case WithdrawAsk(ask):
@@ -201,8 +211,11 @@ class Conversation(RuleBasedStateMachine):
 
     @rule()
     def stop(self) -> None:
-        for each in self.machine.talk.queue:
-            self.given[each.prompt] = "dropped"
+        before = self.machine.talk
+        dropped = [each.prompt for each in before.queue]
+        if before.sent is not None and self.machine.is_not_given(before.sent.prompt):
+            dropped.append(before.sent.prompt)
+        self.given.update(dict.fromkeys(dropped, "dropped"))
         self.request(StopTurn())
 
     @precondition(lambda self: self.open_asks)
@@ -218,10 +231,18 @@ class Conversation(RuleBasedStateMachine):
     # -- the recorder and the agent ----------------------------------------------------------------
 
     @precondition(lambda self: self.tells)
-    @rule()
-    def told(self) -> None:
-        self.tells -= 1
-        self.machine.told()
+    @rule(goes_back=st.booleans())
+    def told(self, goes_back: bool) -> None:
+        match self.tells.pop(0):
+            case TellOfPrompt(prompt):
+                goes = self.machine.is_not_given(prompt.prompt)  # else it was stopped meanwhile
+                self.machine.ready(NEWS if goes_back else "")
+                words = f"{NEWS}\n\n{prompt.text}" if goes_back else prompt.text
+                assert self.talker.newest == (words,) or not goes
+            case TellOfNone():
+                self.machine.recorded(0)
+            case TellOfEnd():
+                self.machine.recorded(3 if goes_back else 0)
         self.act()
 
     @precondition(lambda self: self.talker.inbox and not self.turn)
@@ -250,7 +271,7 @@ class Conversation(RuleBasedStateMachine):
         if data.draw(st.booleans()):
             self.give(steers=False)
         while data.draw(st.booleans()) and self.tells:
-            self.told()
+            self.told(goes_back=False)
         self.heard(TurnEnded(How.DONE))
 
     @precondition(lambda self: self.turn)
@@ -289,7 +310,7 @@ class Conversation(RuleBasedStateMachine):
         """A prompt goes all its way to the agent, so that more happens within turns."""
         self.give(steers=False)
         while self.tells:
-            self.told()
+            self.told(goes_back=False)
         if self.talker.inbox:
             self.take()
 

@@ -122,8 +122,11 @@ class Intents:
         """
         if not intent.act or intent.act in self._held:
             return True  # an act from running.json was protected by the lock of the task
+        lock = self._lock(intent)
+        if lock.is_locked():
+            return False  # a run that lives, most often: `acquire` would be patient with it
         try:
-            lock = self._lock(intent).acquire(timeout_s=0)
+            lock.acquire(timeout_s=0)
         except LockBusy:
             return False
         self._held[intent.act] = lock

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from siding.broker.news import news
 from siding.record.ledger.store import Ledger
 from siding.record.runs.reported import Reported
+from siding.running.news import news
 
 
 class Task:
