@@ -47,9 +47,11 @@ from siding.chat.machine import (
     TellOfPrompt,
     WithdrawAsk,
 )
+from siding.chat.moments import seconds_until
 from siding.chat.requests import GivePrompt
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
+from siding.chat.story_text import untold_text
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
@@ -57,7 +59,6 @@ from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.identity import started_of
-from siding.ground.storage.locks import FileLock, Holder
 from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
 _LARGEST_PICTURE = 32 << 20
-_FREE_WITHIN_S = 1.0
+_CLOCK_S = 60.0  # how often the clock is looked at while a moment of it is awaited
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
 _HELD_WITHIN_S = 3.0  # for so long whoever started it waits until it is ready
@@ -141,7 +142,19 @@ class Host:
             raise CannotHold(self._writer.talk.trouble)
         return self._machine.goes_on
 
-    def _hold_agent(self) -> None:
+    @property
+    def is_for_screen(self) -> bool:
+        """Whether the agent has ended because its own screen is to be opened."""
+        return self._has_machine and self._machine.hands_over is not None
+
+    def settle(self) -> None:
+        """Find out what became of what a killed host had sent, and start nothing."""
+        try:
+            self._settled()
+        finally:
+            self._close()
+
+    def _settled(self) -> Opening:
         opening = self._opening()
         self._end_former_run()
         recover_cut_off(self._project)
@@ -149,11 +162,15 @@ class Host:
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
         self._has_machine = True
         self._settle("its host was killed")
+        return opening
+
+    def _hold_agent(self) -> None:
+        opening = self._settled()
         self._viewers = Viewers(self._chat.socket)
         self._cleanup.callback(self._viewers.close)
         self._writer.on_grown = self._viewers.grown
         env = {**self._request.env, **opening.env}
-        request = self._request._replace(argv=opening.argv, env=env)
+        request = self._request._replace(argv=opening.argv, env=env, agent=self._writer.talk.agent)
         self._hosted = host(self._project, request, observe=self._observe)
         self._has_run = True
         self._began = self._hosted.began()
@@ -239,7 +256,9 @@ class Host:
         self._send()
         while not (self._is_ended and not self._inbox):
             self._viewers.tell()
+            self._writer.keep()
             self._await_silence()
+            self._await_limit()
             ready = self._inbox.wait(self._viewers.fds, self._alarms.next_ms)
             self._viewers.serve(ready)
             for work in self._inbox.take():
@@ -402,8 +421,15 @@ class Host:
         return {talk.model or talk.agent: used}
 
     def _ready(self, news: str) -> None:
-        machine = self._machine
-        self._inbox.put(lambda: machine.ready(news))
+        self._inbox.put(lambda: self._prompt(news))
+
+    def _prompt(self, news: str) -> None:
+        """Give the agent the prompt; with the first one what it has not heard of."""
+        talk = self._machine.talk
+        if talk.sent is not None and talk.is_told_with(talk.sent):
+            told = untold_text(self._project, self._task, self._chat, talk)
+            news = "\n\n".join(filter(None, (told, news)))
+        self._machine.ready(news)
 
     def _recorded(self, step: int) -> None:
         machine = self._machine
@@ -416,6 +442,19 @@ class Host:
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
         machine = self._machine
         self._inbox.put(lambda: machine.answered(ask, answer, by))
+
+    def _await_limit(self) -> None:
+        """Go on with what waits once the limit is over for which it is held."""
+        until = self._machine.talk.until
+        if until:
+            left_s = seconds_until(until, self._project.app.clock.now())
+            act = self._look_at_clock if left_s else self._machine.waited
+            self._alarms.set("limit", min(left_s, _CLOCK_S), act)
+        else:
+            self._alarms.clear("limit")
+
+    def _look_at_clock(self) -> None:
+        """The machine may have slept: the loop looks again."""
 
     def _await_silence(self) -> None:
         """Tell a talker without a clock when its agent has said nothing for so long."""
@@ -452,29 +491,3 @@ class Host:
 
     def _random(self, count: int) -> bytes:
         return self._project.app.random_bytes(count)
-
-
-def hold(
-    project: Project, task: Task, chat: Chat, request: RunRequest, on_held: Callable[[Talk], None]
-) -> None:
-    """Hold the agent of a conversation in this process until it has ended.
-
-    A prompt that comes while it ends finds the lock held, and so nobody who would start another
-    host; this one looks for it when it has let go of the lock. Raises LockBusy and CannotHold.
-    """
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
-    while True:
-        # Who changes what waits holds the lock for a moment.
-        with FileLock(chat.lock).acquire(holder=holder, timeout_s=_FREE_WITHIN_S):
-            goes_on = Host(project, task, chat, request=request, on_held=on_held).serve()
-        on_held = _nobody
-        if not goes_on and not _has_prompts(chat):
-            return
-
-
-def _has_prompts(chat: Chat) -> bool:
-    return any(isinstance(each.request, GivePrompt) for each in chat.requests.waiting())
-
-
-def _nobody(_talk: Talk) -> None:
-    """Nobody waits any more until the agent is ready."""
