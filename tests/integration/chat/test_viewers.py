@@ -34,7 +34,8 @@ class Viewer:
 
     def rest(self) -> bytes:
         """Read until the viewer ends, as the conversation has."""
-        self.seen += self.out.read()
+        with self.out:
+            self.seen += self.out.read()
         assert self.process.wait(60) == 0
         return self.seen
 
@@ -50,7 +51,8 @@ def test_slow_late_and_killed_viewers_have_one_story(talk: Conversation) -> None
     late = Viewer(talk)
     late.read(1)
     os.kill(killed.process.pid, signal.SIGKILL)
-    killed.seen += killed.out.read()
+    with killed.out:
+        killed.seen += killed.out.read()
     killed.process.wait(60)
     talk.says("send", "say last")
     talk.until_text("last")
