@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
 _LARGEST_PICTURE = 32 << 20
+_HOPELESS = frozenset({Trouble.NO_SESSION, Trouble.LOGIN, Trouble.TRUST})  # before it is ready
 _CLOCK_S = 60.0  # how often the clock is looked at while a moment of it is awaited
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
@@ -120,6 +121,7 @@ class Host:
         self._quiet_since: float | None = None
         self._has_machine = False
         self._has_run = False
+        self._never_opens = ""  # why not, as the agent says
         self._is_closing = False
         self._is_ended = False
 
@@ -138,9 +140,14 @@ class Host:
             raise CannotHold(reason, hint=hint_of(error)) from error
         finally:
             self._close()
-        if self._on_held is not None and not self._is_closing:
+        if not (self.was_held or self._is_closing or self._machine.goes_on):
             raise CannotHold(self._writer.talk.trouble)
         return self._machine.goes_on
+
+    @property
+    def was_held(self) -> bool:
+        """Whether `on_held` was called."""
+        return self._on_held is None
 
     @property
     def is_for_screen(self) -> bool:
@@ -318,6 +325,18 @@ class Host:
             self._words = LastWords()
             self._alarms.clear("opens")
             self._held()
+        elif not self._machine.talk.is_open and not self._never_opens:
+            for each in events:
+                if isinstance(each, Troubled) and each.trouble in _HOPELESS:
+                    self._end_useless(each)
+
+    def _end_useless(self, troubled: Troubled) -> None:
+        """End an agent that will never be ready, as it says."""
+        self._never_opens = troubled.message
+        talk = self._machine.talk
+        if troubled.trouble is Trouble.NO_SESSION and talk.session and not talk.taken:
+            self._machine.begins_anew()  # nothing was said yet: some keep such a one nowhere
+        self._hosted.cancel(now=True)
 
     def _held(self) -> None:
         """Let whoever has started it go on."""
@@ -351,7 +370,8 @@ class Host:
             result = self._hosted.wait()
             exit_code = result.exit_code
             if not self._is_closing:
-                reason = why_ended(result, str(self._words), was_ready=was_ready)
+                ended = why_ended(result, str(self._words), was_ready=was_ready)
+                reason = self._never_opens or ended
         self._settle(f"its agent ended{': ' if reason else ''}{reason}")
         self._machine.ended(exit_code, reason)
         self._is_ended = True
