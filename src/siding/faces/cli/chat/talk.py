@@ -41,7 +41,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.chat.conversations import begin, ensure_host, give, require_settable, task_for
+    from siding.chat.conversations import (
+        begin,
+        ensure_host,
+        give,
+        require_settable,
+        require_words,
+        task_for,
+    )
     from siding.faces.cli.telling.runs import sandbox_request
     from siding.record.place.project import ensure_project
 
@@ -52,7 +59,9 @@ def run(arguments: Namespace, context: Context) -> int:
     # What cannot be given is known before anything is made.
     wanted = {name: getattr(arguments, name) for name in ("model", "mode", "effort")}
     require_settable(arguments.agent, **wanted)
-    words, pictures = words_of(arguments), pictures_of(arguments)
+    words, pictures = words_of(arguments), pictures_of(arguments, context)
+    if words or (arguments.prompt is not None and not pictures):
+        require_words(words)
     project, _made = ensure_project(context.app)
     context.screen.use_colour(project.settings.color)
     about = (arguments.agent, words[:200])
