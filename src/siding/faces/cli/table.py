@@ -256,6 +256,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "set": ("chat.settings:SET", "change its agent's model, mode or effort"),
         "compact": ("chat.settings:COMPACT", "have its agent make it shorter"),
         "commands": ("chat.settings:COMMANDS", "its agent's own commands"),
+        "complete": ("chat.mentions:COMPLETE", "what fits behind the @ or / of a prompt"),
         "abilities": ("chat.settings:ABILITIES", "what can be asked of each agent"),
         "stop": ("chat.turns:STOP", "end the turn, and drop what waits"),
         "end": ("chat.turns:END", "end the agent; a prompt brings it back"),
