@@ -9,18 +9,20 @@ from typing import Any
 
 from siding.agents.table import BY_NAME
 from siding.agents.talking.port import TALKING, Talking
-from siding.chat.events import Began, record_of
-from siding.chat.host import hold
+from siding.chat.alone import held_alone, writing
+from siding.chat.events import Began, SandboxAsked, record_of
+from siding.chat.hold import hold
 from siding.chat.pictures import Picture
 from siding.chat.requests import LONGEST, GivePrompt, Request
 from siding.chat.state import Standing, Talk
-from siding.chat.store import Chat, Chats
+from siding.chat.store import QUEUE_WORK, Chat, Chats
 from siding.chat.story import Story
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, flush_dir, make_dirs
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
+from siding.ground.storage.fields import words
 from siding.ground.storage.locks import LockBusy
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -42,6 +44,7 @@ __all__ = [
     "refuse_steer",
     "require_settable",
     "require_words",
+    "sandbox_in",
     "task_for",
     "wake",
 ]
@@ -182,6 +185,8 @@ def ensure_host(
     if chat.has_host():
         return False
     try:
+        if sandbox is not None:
+            _keep_sandbox(project, chat, sandbox)
         talk = chat.talk()
     except OSError as error:
         raise NotHeld(f"the story of conversation {chat.id} cannot be read: {error}") from None
@@ -196,7 +201,8 @@ def ensure_host(
             reports=False,
             ask="wait",
             leave="end",
-            sandbox=sandbox or SandboxRequest(),
+            cwd=".",
+            sandbox=sandbox or sandbox_in(talk),
         )
         begun: list[str] = []
 
@@ -220,6 +226,28 @@ def ensure_host(
         message, hint = json.loads(begun.said.removeprefix(_REFUSED))
         raise NotHeld(f"the agent of conversation {chat.id} is not there: {message}", hint=hint)
     return begun.said != _ANOTHER
+
+
+def _keep_sandbox(project: Project, chat: Chat, asked: SandboxRequest) -> None:
+    """Note what is asked of the sandbox for later hosts; paths mean the same from anywhere."""
+    read, write = (
+        tuple(each if each.startswith("~") else str(project.app.cwd / each) for each in paths)
+        for paths in (asked.read, asked.write)
+    )
+    fields = asked._replace(read=read, write=write)._asdict()
+    record = {name: value for name, value in fields.items() if value not in (None, ())}
+    lock = held_alone(project, chat, QUEUE_WORK) if record else None
+    if lock is not None:  # else there is a host already
+        with lock, writing(project, chat) as story:
+            story.add(SandboxAsked(record), now=True)
+
+
+def sandbox_in(talk: Talk) -> SandboxRequest:
+    """Return what was asked of the sandbox when it was begun."""
+    usual = SandboxRequest()._asdict()
+    known = {name: value for name, value in talk.sandbox.items() if name in usual}
+    lists = {name: words(value) for name, value in known.items() if usual[name] == ()}
+    return SandboxRequest(**{**known, **lists})
 
 
 def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> bool:
@@ -276,8 +304,9 @@ def _listed(chat: Chat) -> Listed:
         talk = chat.talk()
     except (OSError, SidingError) as error:
         talk = Talk(trouble=f"its story cannot be read: {error}")
-    if talk.is_held_by_host and not chat.has_host():
-        talk = talk._replace(is_held_by_host=False, trouble="its host was killed")
+    if (talk.is_held_by_host or talk.is_handed_over) and not chat.has_host():
+        killed = "its own screen was cut off" if talk.is_handed_over else "its host was killed"
+        talk = talk._replace(is_held_by_host=False, is_handed_over=False, trouble=killed)
     return Listed(chat.id, talk, talk.standing)
 
 

@@ -82,8 +82,28 @@ class EndTalk(NamedTuple):
     now: bool = False
 
 
+class HandOver(NamedTuple):
+    """End the agent at its turn's end, as its own screen is to be opened; keep what waits."""
+
+    forced: bool = False  # whatever it has running in the background
+
+
+class Stay(NamedTuple):
+    """Do not end the agent: nobody waits for its own screen any more."""
+
+
+class SwitchTo(NamedTuple):
+    """Have another agent go on at the turn's end."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    forced: bool = False
+
+
 AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
-Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk
+Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk | HandOver | Stay | SwitchTo
 
 _KINDS: Mapping[str, type[Any]] = {
     "prompt": GivePrompt,
@@ -96,6 +116,9 @@ _KINDS: Mapping[str, type[Any]] = {
     "set": Change,
     "compact": Compact,
     "end": EndTalk,
+    "hand-over": HandOver,
+    "stay": Stay,
+    "switch": SwitchTo,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -174,5 +197,15 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
         )
     if kind is EndTalk:
         return EndTalk(now=given.get("now") is True)
+    if kind is HandOver:
+        return HandOver(forced=given.get("forced") is True)
+    if kind is SwitchTo:
+        return SwitchTo(
+            text(given.get("agent")),
+            words(given.get("program")),
+            words(given.get("options")),
+            text(given.get("model")),
+            forced=given.get("forced") is True,
+        )
     made: Request = kind(*(text(given.get(name)) for name in kind._fields))
     return made

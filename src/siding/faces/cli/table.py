@@ -260,6 +260,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "abilities": ("chat.settings:ABILITIES", "what can be asked of each agent"),
         "stop": ("chat.turns:STOP", "end the turn, and drop what waits"),
         "end": ("chat.turns:END", "end the agent; a prompt brings it back"),
+        "switch": ("chat.switch:SWITCH", "have another agent go on with it"),
     },
     "agent": {
         "doctor": (
