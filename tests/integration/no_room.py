@@ -66,6 +66,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "chat drop": (writes("chat drop 1"),),
     "chat again": (writes("chat again 1"),),
     "chat go-on": (writes("chat go-on"),),
+    "chat wait": (reads("chat wait", status=5),),  # prompts wait, and nobody holds the agent
     "chat set": (writes("chat set --model other"), reads("chat set")),
     "chat compact": (writes("chat compact"),),
     "chat commands": (reads("chat commands"), reads("chat commands --json")),

@@ -19,6 +19,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.screen.words import task_name
+from siding.faces.cli.table import list_below
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,6 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-f", "--follow", action="store_true", help="show it as it goes on")
     add_sandbox_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.epilog = list_below("chat", "commands about a conversation")
 
 
 def run(arguments: Namespace, context: Context) -> int:
