@@ -85,11 +85,22 @@ def test_a_conversation_is_a_row_of_its_task_in_the_state_that_it_is_in(feed: Fe
     assert (runs.id, runs.agent, runs.parent, runs.run) == ("c1", "claude", task.key, "r1")
     assert (runs.title, runs.what) == ("wait go", "wait go")
     assert runs.address == f"{task.address}/c1"
+    told = feed.sandbox.siding("status").stdout.decode()
+    assert "c1 with claude runs" in told
+    assert "wait go, 1 prompt after it" in told
+    (line,) = feed.sandbox.json("--format", "json")["runs"]
+    assert (line["mark"], line["what"]) == ("c1", "claude · wait go, 1 prompt after it")
+    (run,) = feed.sandbox.json("runs", "--json")
+    assert (run["last_line"], run["waits"]) == ("c1 works: wait go", "")
     go.touch()
     ready = feed.in_state(State.READY)
     assert (ready.queued, ready.what, ready.asks) == (0, runs.title, ())
     assert feed.task.state is State.READY, "an agent that waits for a prompt is at no work"
     assert feed.asks() == []
+    (said,) = feed.sandbox.json("status", "--json")["chats"]
+    assert said == {name: ready.as_record()[name] for name in said}
+    assert (said["state"], said["title"]) == ("ready", "wait go")
+    assert feed.sandbox.json("--format", "json")["runs"] == []
     feed.say("send", "run echo 1 >one")
     waits = feed.in_state(State.WAITS)
     (ask,) = feed.asks()
