@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -54,6 +54,24 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("status --all --json --after 1:1"),
     ),
     "today": (reads("today"), reads("today --format json")),
+    "chat": (writes("chat claude hello"), reads("chat")),
+    "chat list": (reads("chat list"), reads("chat list --json")),
+    "chat show": (reads("chat show"), reads("chat show --json")),
+    "chat send": (writes("chat send hello"),),
+    "chat steer": (writes("chat steer hello"),),
+    "chat answer": (reads("chat answer --yes", status=1),),  # nothing is asked
+    "chat queue": (reads("chat queue"), reads("chat queue --all --json")),
+    "chat edit": (writes("chat edit 1 else"),),
+    "chat move": (writes("chat move 1 --last"),),
+    "chat drop": (writes("chat drop 1"),),
+    "chat again": (writes("chat again 1"),),
+    "chat go-on": (writes("chat go-on"),),
+    "chat set": (writes("chat set --model other"), reads("chat set")),
+    "chat compact": (writes("chat compact"),),
+    "chat commands": (reads("chat commands"), reads("chat commands --json")),
+    "chat abilities": (reads("chat abilities"), reads("chat abilities claude --json")),
+    "chat stop": (reads("chat stop", status=2),),  # nobody holds its agent
+    "chat end": (reads("chat end"),),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
     "output": (reads("output"),),
     "attach": (reads("attach", status=2),),  # there is no terminal
@@ -338,9 +356,28 @@ def fill_world(sandbox: Sandbox, aside: Path) -> None:
     (repo / "board" / ".tasks").mkdir(parents=True)
     plan = {"id": 1, "subject": "Plan", "description": "", "status": "pending", "owner": ""}
     (repo / "board" / ".tasks" / "task_1.json").write_text(json.dumps(plan), encoding="utf-8")
+    fill_conversation(sandbox)
     closed = sandbox.siding("-q", "decide", "submit", "--no-wait", "--file", "closed.json")
     sandbox.siding("-q", "decide", "cancel", closed.stdout.decode().split()[-1])
     sandbox.siding("-q", "decide", "submit", "--no-wait", "--file", "q.json")
+
+
+def fill_conversation(sandbox: Sandbox) -> None:
+    """Write a conversation of the task `new` with two prompts that wait, and without an agent."""
+    task = sandbox.json("task", "show", "--format", "json")["id"]
+    (directory,) = sandbox.project.glob(f"tasks/{task}")
+    place = directory / "chats" / "c1"
+    place.mkdir(parents=True)
+    prompts = ("11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222")
+    story: list[dict[str, Any]] = [
+        {"event": "began", "agent": "claude", "program": ["claude"]},
+        *({"event": "queued", "prompt": each, "text": "hello"} for each in prompts),
+    ]
+    lines = [
+        json.dumps({"seq": number, "at": "2026-11-28T08:00:00Z", **line}) + "\n"
+        for number, line in enumerate(story, start=1)
+    ]
+    (place / "story.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 def tree_of(place: Path, *, without: tuple[str, ...] = ()) -> dict[str, object]:

@@ -5,23 +5,24 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from siding.agents.table import BY_NAME
-from siding.agents.talking.port import TALKING
-from siding.chat.events import Began, record_of
-from siding.chat.host import hold
-from siding.chat.requests import GivePrompt, Request
+from siding.agents.talking.port import TALKING, Talking
+from siding.chat.alone import held_alone, writing
+from siding.chat.events import Began, SandboxAsked, record_of
+from siding.chat.hold import hold
+from siding.chat.pictures import Picture
+from siding.chat.requests import LONGEST, GivePrompt, Request
 from siding.chat.state import Standing, Talk
-from siding.chat.store import Chat, Chats
+from siding.chat.store import QUEUE_WORK, Chat, Chats
 from siding.chat.story import Story
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, flush_dir, make_dirs
-from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
+from siding.ground.storage.fields import words
 from siding.ground.storage.locks import LockBusy
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -41,15 +42,16 @@ __all__ = [
     "listed",
     "put",
     "refuse_steer",
+    "require_settable",
+    "require_words",
+    "sandbox_in",
     "task_for",
     "wake",
 ]
 
-_LARGEST_FILE = 32 << 20
-_HELD_WITHIN_S = 30.0
+LONGEST_PROMPT = LONGEST - (64 << 10)  # bytes: what is around it has room as well
 _LOOK_S = 0.02
 _ANOTHER, _REFUSED = "another", "!"  # what a host says to whoever has started it, beside its run
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 class NotHeld(SidingError):
@@ -71,6 +73,29 @@ def task_for(
     return start_task(project, name=name, base=None).task
 
 
+def require_settable(agent: str, *, model: str = "", mode: str = "", effort: str = "") -> Talking:
+    """Return how an agent is held. Raises UsageError if it is not, or cannot be set so."""
+    talking = TALKING.of(agent)
+    if talking is None:
+        names = ", ".join(TALKING.agents)
+        raise UsageError(
+            f"{agent!r} cannot be held in a conversation",
+            hint=f"these can: {names}; others run with `siding run`",
+        )
+    can = talking.abilities
+    for name, wanted, is_able in (
+        ("model", model, can.models),
+        ("mode", mode, can.modes),
+        ("effort", effort, can.efforts),
+    ):
+        if wanted and not is_able:
+            raise UsageError(
+                f"the {name} of {agent} cannot be set in a conversation",
+                hint=f"`siding chat abilities {agent}` says what can",
+            )
+    return talking
+
+
 def begin(
     project: Project,
     task: Task,
@@ -78,19 +103,16 @@ def begin(
     *,
     options: Sequence[str] = (),
     model: str = "",
+    mode: str = "",
+    effort: str = "",
     by: str = "",
 ) -> Chat:
     """Make a new conversation. Its agent is started by `ensure_host`. Raises UsageError."""
-    row = BY_NAME.get(agent)
-    if row is None or TALKING.of(agent) is None:
-        names = ", ".join(TALKING.agents)
-        raise UsageError(
-            f"{agent!r} cannot be held in a conversation",
-            hint=f"these can: {names}; others run with `siding run`",
-        )
+    require_settable(agent, model=model, mode=mode, effort=effort)
+    program = BY_NAME[agent].programs[:1]
     chat = Chats(project.task_layout(task.id)).begin()
     story = Story(chat.story)
-    began = Began(agent, row.programs[:1], tuple(options), model, by)
+    began = Began(agent, program, tuple(options), model, by, mode, effort)
     story.add({"seq": 1, "at": project.app.now(), **record_of(began)}, now=True)
     story.close()
     flush_dir(chat.directory)
@@ -103,16 +125,35 @@ def give(
     words: str,
     *,
     by: str,
-    files: Sequence[Path] = (),
+    pictures: Sequence[Picture] = (),
     steers: bool = False,
 ) -> str:
     """Store a prompt for the agent; return its id. Raises UsageError."""
-    if not words.strip() and not files:
-        raise UsageError("the prompt is empty", hint="say what the agent is to do")
-    names = tuple(_kept(chat, project, each) for each in files)
+    if words or not pictures:
+        require_words(words)
+    names = tuple(_kept(chat, project, each) for each in pictures)
     prompt = str(uuid.UUID(bytes=project.app.random_bytes(16), version=4))
     put(project, chat, GivePrompt(prompt, words, names, steers), by=by)
     return prompt
+
+
+def require_words(words: str) -> None:
+    """Raise UsageError if this is no prompt."""
+    if not words.strip():
+        raise UsageError("the prompt is empty", hint="say what the agent is to do")
+    try:
+        size = len(json.dumps(words, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        raise UsageError(
+            "the prompt is not UTF-8", hint="is the terminal's locale right?"
+        ) from None
+    if "\0" in words:
+        raise UsageError("the prompt has a NUL character: it is no text")
+    if size > LONGEST_PROMPT:
+        raise UsageError(
+            f"the prompt is too long: {size:,} bytes, and {LONGEST_PROMPT:,} is the most",
+            hint="put it into a file of the workspace, and name that",
+        )
 
 
 def put(project: Project, chat: Chat, request: Request, *, by: str) -> str:
@@ -144,6 +185,8 @@ def ensure_host(
     if chat.has_host():
         return False
     try:
+        if sandbox is not None:
+            _keep_sandbox(project, chat, sandbox)
         talk = chat.talk()
     except OSError as error:
         raise NotHeld(f"the story of conversation {chat.id} cannot be read: {error}") from None
@@ -158,7 +201,8 @@ def ensure_host(
             reports=False,
             ask="wait",
             leave="end",
-            sandbox=sandbox or SandboxRequest(),
+            cwd=".",
+            sandbox=sandbox or sandbox_in(talk),
         )
         begun: list[str] = []
 
@@ -184,6 +228,28 @@ def ensure_host(
     return begun.said != _ANOTHER
 
 
+def _keep_sandbox(project: Project, chat: Chat, asked: SandboxRequest) -> None:
+    """Note what is asked of the sandbox for later hosts; paths mean the same from anywhere."""
+    read, write = (
+        tuple(each if each.startswith("~") else str(project.app.cwd / each) for each in paths)
+        for paths in (asked.read, asked.write)
+    )
+    fields = asked._replace(read=read, write=write)._asdict()
+    record = {name: value for name, value in fields.items() if value not in (None, ())}
+    lock = held_alone(project, chat, QUEUE_WORK) if record else None
+    if lock is not None:  # else there is a host already
+        with lock, writing(project, chat) as story:
+            story.add(SandboxAsked(record), now=True)
+
+
+def sandbox_in(talk: Talk) -> SandboxRequest:
+    """Return what was asked of the sandbox when it was begun."""
+    usual = SandboxRequest()._asdict()
+    known = {name: value for name, value in talk.sandbox.items() if name in usual}
+    lists = {name: words(value) for name, value in known.items() if usual[name] == ()}
+    return SandboxRequest(**{**known, **lists})
+
+
 def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> bool:
     """Wait until a conversation stands so; tell whether it does."""
     end = time.monotonic() + timeout_s
@@ -194,20 +260,11 @@ def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> 
     return True
 
 
-def _kept(chat: Chat, project: Project, path: Path) -> str:
-    """Keep a picture beside the story; return its name there. Raises UsageError."""
-    kind = path.suffix.lower()
-    if kind not in _PICTURES:
-        raise UsageError(
-            f"{str(path)!r} is no picture", hint=f"one of {', '.join(sorted(_PICTURES))}"
-        )
-    try:
-        data = read_bytes(path, limit=_LARGEST_FILE)
-    except (OSError, SidingError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from None
+def _kept(chat: Chat, project: Project, picture: Picture) -> str:
+    """Keep a picture beside the story; return its name there."""
     make_dirs(chat.files)
-    name = f"{project.app.random_bytes(6).hex()}{kind}"
-    create_bytes(chat.files / name, data)
+    name = f"{project.app.random_bytes(6).hex()}{picture.suffix}"
+    create_bytes(chat.files / name, picture.data)
     return name
 
 
@@ -247,8 +304,9 @@ def _listed(chat: Chat) -> Listed:
         talk = chat.talk()
     except (OSError, SidingError) as error:
         talk = Talk(trouble=f"its story cannot be read: {error}")
-    if talk.is_held_by_host and not chat.has_host():
-        talk = talk._replace(is_held_by_host=False, trouble="its host was killed")
+    if (talk.is_held_by_host or talk.is_handed_over) and not chat.has_host():
+        killed = "its own screen was cut off" if talk.is_handed_over else "its host was killed"
+        talk = talk._replace(is_held_by_host=False, is_handed_over=False, trouble=killed)
     return Listed(chat.id, talk, talk.standing)
 
 

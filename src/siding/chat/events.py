@@ -20,6 +20,14 @@ class Began(NamedTuple):
     options: tuple[str, ...] = ()
     model: str = ""
     by: str = ""
+    mode: str = ""
+    effort: str = ""
+
+
+class SandboxAsked(NamedTuple):
+    """Each host's agent is to be in this sandbox: a request, without what was not said."""
+
+    sandbox: Mapping[str, Any]
 
 
 class Queued(NamedTuple):
@@ -66,7 +74,8 @@ class Sending(NamedTuple):
 
 
 class Informed(NamedTuple):
-    """The agent is told this before a prompt: what was taken back of its work since the last."""
+    """The agent is told this before a prompt: what it does not know of the conversation, and what
+    was taken back of its work."""
 
     prompt: str
     text: str
@@ -138,11 +147,78 @@ class Ended(NamedTuple):
     wanted: bool = False  # somebody had it ended
 
 
+class HandedOver(NamedTuple):
+    """The agent's own screen is opened on the conversation. Nobody else holds it until then."""
+
+    by: str = ""
+
+
+class ScreenOpened(NamedTuple):
+    """The own screen runs, in this run of the task."""
+
+    run: str
+
+
+class HandedBack(NamedTuple):
+    """The own screen is closed. `session` is the conversation that it had last; "": the same."""
+
+    session: str = ""
+    prompts: int = 0  # that were given on the screen
+    reason: str = ""  # how it was closed, if nobody left it
+
+
+class HoldKept(NamedTuple):
+    """The agent was not ended, as was asked: this runs in the background, and would end with it."""
+
+    running: tuple[str, ...]
+
+
+class Told(NamedTuple):
+    """What was said where no host held the agent, as the agent's own transcript has it."""
+
+    who: str  # person, agent or tool
+    text: str
+    said_at: str = ""
+
+
+class Took(NamedTuple):
+    """The conversation was held on a screen of its own before, in this run."""
+
+    run: str
+    session: str
+    left_out: int = 0  # messages, oldest first, that the story does not have
+    by: str = ""
+
+
+class SwitchAsked(NamedTuple):
+    """Another agent is to go on when the turn has ended."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    by: str = ""
+    forced: bool = False  # whatever the present one has running in the background
+
+
+class Switched(NamedTuple):
+    """This agent goes on. It is told what was said before with the next prompt."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    session: str = ""  # its own, if it has been in this conversation before
+
+
 class SettingsAsked(NamedTuple):
+    """`is_kept`: there was no agent to be told; the next one is begun so."""
+
     model: str = ""
     mode: str = ""
     effort: str = ""
     by: str = ""
+    is_kept: bool = False
 
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")

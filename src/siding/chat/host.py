@@ -51,14 +51,14 @@ from siding.chat.moments import seconds_until
 from siding.chat.requests import GivePrompt
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
+from siding.chat.story_text import untold_text
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
-from siding.chat.writer import Writer
+from siding.chat.writer import StoryWriter
 from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.identity import started_of
-from siding.ground.storage.locks import FileLock, Holder
 from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
@@ -105,7 +105,11 @@ class Host:
         self._request = request
         self._on_held: Callable[[Talk], None] | None = on_held
         self._layout = project.task_layout(task.id)
-        self._writer = Writer(project, chat)
+        try:
+            self._writer = StoryWriter(project, chat)
+        except OSError as error:
+            about = f"the story of conversation {chat.id} cannot be read: {error}"
+            raise CannotHold(about) from error
         self._inbox = Inbox()
         self._alarms = Alarms()
         self._words = LastWords()  # what the agent prints beside its protocol
@@ -138,7 +142,19 @@ class Host:
             raise CannotHold(self._writer.talk.trouble)
         return self._machine.goes_on
 
-    def _hold_agent(self) -> None:
+    @property
+    def is_for_screen(self) -> bool:
+        """Whether the agent has ended because its own screen is to be opened."""
+        return self._has_machine and self._machine.hands_over is not None
+
+    def settle(self) -> None:
+        """Find out what became of what a killed host had sent, and start nothing."""
+        try:
+            self._settled()
+        finally:
+            self._close()
+
+    def _settled(self) -> Opening:
         opening = self._opening()
         self._end_former_run()
         recover_cut_off(self._project)
@@ -146,11 +162,15 @@ class Host:
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
         self._has_machine = True
         self._settle("its host was killed")
+        return opening
+
+    def _hold_agent(self) -> None:
+        opening = self._settled()
         self._viewers = Viewers(self._chat.socket)
         self._cleanup.callback(self._viewers.close)
         self._writer.on_grown = self._viewers.grown
         env = {**self._request.env, **opening.env}
-        request = self._request._replace(argv=opening.argv, env=env)
+        request = self._request._replace(argv=opening.argv, env=env, agent=self._writer.talk.agent)
         self._hosted = host(self._project, request, observe=self._observe)
         self._has_run = True
         self._began = self._hosted.began()
@@ -183,6 +203,8 @@ class Host:
             directory=str(directory),
             options=talk.options,
             model=talk.model,
+            mode=talk.mode,
+            effort=talk.effort,
             session=talk.session,
             new_session="" if talk.session else str(uuid.UUID(bytes=self._random(16), version=4)),
         )
@@ -399,8 +421,15 @@ class Host:
         return {talk.model or talk.agent: used}
 
     def _ready(self, news: str) -> None:
-        machine = self._machine
-        self._inbox.put(lambda: machine.ready(news))
+        self._inbox.put(lambda: self._prompt(news))
+
+    def _prompt(self, news: str) -> None:
+        """Give the agent the prompt; with the first one what it has not heard of."""
+        talk = self._machine.talk
+        if talk.sent is not None and talk.is_told_with(talk.sent):
+            told = untold_text(self._project, self._task, self._chat, talk)
+            news = "\n\n".join(filter(None, (told, news)))
+        self._machine.ready(news)
 
     def _recorded(self, step: int) -> None:
         machine = self._machine
@@ -462,28 +491,3 @@ class Host:
 
     def _random(self, count: int) -> bytes:
         return self._project.app.random_bytes(count)
-
-
-def hold(
-    project: Project, task: Task, chat: Chat, request: RunRequest, on_held: Callable[[Talk], None]
-) -> None:
-    """Hold the agent of a conversation in this process until it has ended.
-
-    A prompt that comes while it ends finds the lock held, and so nobody who would start another
-    host; this one looks for it when it has let go of the lock. Raises LockBusy and CannotHold.
-    """
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
-    while True:
-        with FileLock(chat.lock).acquire(holder=holder):
-            goes_on = Host(project, task, chat, request=request, on_held=on_held).serve()
-        on_held = _nobody
-        if not goes_on and not _has_prompts(chat):
-            return
-
-
-def _has_prompts(chat: Chat) -> bool:
-    return any(isinstance(each.request, GivePrompt) for each in chat.requests.waiting())
-
-
-def _nobody(_talk: Talk) -> None:
-    """Nobody waits any more until the agent is ready."""

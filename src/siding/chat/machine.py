@@ -33,6 +33,7 @@ from siding.chat.events import (
     Edited,
     Ended,
     Held,
+    HoldKept,
     Informed,
     Moved,
     Proven,
@@ -43,10 +44,12 @@ from siding.chat.events import (
     Sending,
     SettingsAsked,
     StopAsked,
+    SwitchAsked,
     Unsure,
     WentOn,
 )
 from siding.chat.requests import (
+    FIRST,
     AnyPrompt,
     Change,
     Compact,
@@ -55,9 +58,12 @@ from siding.chat.requests import (
     EndTalk,
     GivePrompt,
     GoOn,
+    HandOver,
     MovePrompt,
     SendAgain,
+    Stay,
     StopTurn,
+    SwitchTo,
 )
 from siding.chat.requests import (
     Asked as AskedFor,
@@ -149,6 +155,7 @@ class Machine:
         self._compacts = False  # it is to be told to
         self._is_compacting = False
         self._has_sent = False
+        self.hands_over: HandOver | None = None  # the agent's own screen is wanted
         self.goes_on = False  # a prompt came when it was too late for this agent
 
     def acts(self) -> list[Act]:
@@ -175,6 +182,13 @@ class Machine:
                 self._compacts = True
             case EndTalk(now):
                 self._close(now=now)
+            case HandOver():
+                self.hands_over = request
+            case Stay():
+                if not self._is_closing:
+                    self.hands_over = None
+            case SwitchTo(agent, program, options, model, forced):
+                self._note(SwitchAsked(agent, program, options, model, by, forced), asked.id)
             case _:
                 assert_never(request)
         self._go_on()
@@ -195,13 +209,19 @@ class Machine:
             case EditPrompt(_, words) if waits:
                 self._note(Edited(prompt, words, by), asked)
             case MovePrompt(_, before) if waits:
-                self._note(Moved(prompt, before, by), asked)
+                self._move(prompt, before, by, asked)
             case DropPrompt() if waits or is_unsure:
                 self._note(Dropped(prompt, by), asked)
             case SendAgain() if is_unsure:
                 self._note(Requeued(prompt, f"{by} has it sent again"), asked)
             case _:
                 pass  # it has gone to the agent meanwhile
+
+    def _move(self, prompt: str, before: str, by: str, asked: str) -> None:
+        if before == FIRST:
+            before = self.talk.queue[0].prompt
+        if not before or self.talk.waiting(before) is not None:  # else it has gone meanwhile
+            self._note(Moved(prompt, before, by), asked)
 
     def answered(self, ask: str, answer: Answer, by: str) -> None:
         """Give the agent an answer; the first one counts."""
@@ -325,7 +345,8 @@ class Machine:
             return
         can_send = bool(talk.queue) and not (talk.is_paused or talk.unsure)
         # What the agent was started for comes first.
-        if self._closes and not (can_send and not self._has_sent):
+        closes = self._closes and not (can_send and not self._has_sent)
+        if closes or self._is_to_leave():
             self._closes, self._is_closing = False, True
             self._acts.append(CloseAgent())
             return
@@ -345,6 +366,20 @@ class Machine:
     def _tell(self, act: TellOfPrompt | TellOfNone | TellOfEnd, heard: Waiting | None) -> None:
         self._hears.append(heard)
         self._acts.append(act)
+
+    def _is_to_leave(self) -> bool:
+        """Tell whether the agent is to make room for its own screen, or for another agent. What it
+        has in the background may keep it.
+        """
+        talk, hands_over = self.talk, self.hands_over
+        leaves = talk.switching or hands_over
+        if leaves is None:
+            return False
+        if not talk.background or leaves.forced:
+            return True
+        self.hands_over = None
+        self._note(HoldKept(talk.background), now=True)
+        return False
 
     def _can_steer(self) -> bool:
         talk = self.talk

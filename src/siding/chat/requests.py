@@ -18,6 +18,7 @@ from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.fields import mapping, text, words
 
 LONGEST = 4 << 20  # bytes of a request; pictures lie beside it
+FIRST = "first"
 _SUFFIX = ".json"
 
 
@@ -36,7 +37,7 @@ class EditPrompt(NamedTuple):
 
 
 class MovePrompt(NamedTuple):
-    """Put a prompt before another that waits; "" puts it last."""
+    """Put a prompt before another that waits; "" puts it last, `FIRST` first."""
 
     prompt: str
     before: str = ""
@@ -81,8 +82,28 @@ class EndTalk(NamedTuple):
     now: bool = False
 
 
+class HandOver(NamedTuple):
+    """End the agent at its turn's end, as its own screen is to be opened; keep what waits."""
+
+    forced: bool = False  # whatever it has running in the background
+
+
+class Stay(NamedTuple):
+    """Do not end the agent: nobody waits for its own screen any more."""
+
+
+class SwitchTo(NamedTuple):
+    """Have another agent go on at the turn's end."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    forced: bool = False
+
+
 AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
-Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk
+Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk | HandOver | Stay | SwitchTo
 
 _KINDS: Mapping[str, type[Any]] = {
     "prompt": GivePrompt,
@@ -95,6 +116,9 @@ _KINDS: Mapping[str, type[Any]] = {
     "set": Change,
     "compact": Compact,
     "end": EndTalk,
+    "hand-over": HandOver,
+    "stay": Stay,
+    "switch": SwitchTo,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -105,6 +129,12 @@ class Asked(NamedTuple):
     id: str
     request: Request
     by: str = ""
+
+    @property
+    def at_ns(self) -> int:
+        """When it was asked, in nanoseconds since 1970."""
+        number = self.id.partition("-")[0]
+        return int(number) if number.isdecimal() else 0
 
 
 class Requests:
@@ -121,6 +151,10 @@ class Requests:
         data = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogateescape")
         create_bytes(self._directory / f"{name}{_SUFFIX}", data)
         return name
+
+    def has(self, request_id: str) -> bool:
+        """Tell whether nobody has carried out a request."""
+        return (self._directory / f"{request_id}{_SUFFIX}").exists()
 
     def waiting(self) -> list[Asked]:
         """Return them, oldest first. What cannot be read is passed over, and stays."""
@@ -163,5 +197,15 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
         )
     if kind is EndTalk:
         return EndTalk(now=given.get("now") is True)
+    if kind is HandOver:
+        return HandOver(forced=given.get("forced") is True)
+    if kind is SwitchTo:
+        return SwitchTo(
+            text(given.get("agent")),
+            words(given.get("program")),
+            words(given.get("options")),
+            text(given.get("model")),
+            forced=given.get("forced") is True,
+        )
     made: Request = kind(*(text(given.get(name)) for name in kind._fields))
     return made

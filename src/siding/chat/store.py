@@ -15,6 +15,8 @@ from siding.ground.files.regular import read_small
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock
 
+# What the lock's note says of somebody who holds no agent: it is free again in a moment.
+QUEUE_WORK = "what waits in a conversation"
 _ID = re.compile(r"c[1-9][0-9]{0,8}")
 KEPT = ".state"  # beside the directory, where nobody is woken by each word of an agent
 
@@ -68,7 +70,11 @@ class Chat:
         (self._prompts / prompt).unlink(missing_ok=True)
 
     def has_host(self) -> bool:
-        return FileLock(self.lock).is_locked()
+        lock = FileLock(self.lock)
+        if not lock.is_locked():
+            return False
+        holder = lock.holder()
+        return holder is None or holder.what != QUEUE_WORK
 
 
 class Chats:
@@ -78,13 +84,9 @@ class Chats:
         self._directory = layout.chats_dir
 
     def all(self) -> list[Chat]:
-        """Return them, oldest first."""
-        try:
-            names = os.listdir(self._directory)
-        except FileNotFoundError:
-            return []
-        ids = sorted((each for each in names if _ID.fullmatch(each)), key=lambda n: int(n[1:]))
-        return [Chat(self._directory / each) for each in ids]
+        """Return them, oldest first. One that has no story has not begun."""
+        chats = (Chat(self._directory / f"c{number}") for number in self._numbers())
+        return [each for each in chats if each.story.exists()]
 
     def find(self, named: str) -> Chat:
         """Return the one with this id; with "" the newest. Raises NotFound."""
@@ -104,10 +106,16 @@ class Chats:
     def begin(self) -> Chat:
         """Make the place of a new one; two at once get two."""
         make_dirs(self._directory)
-        newest = self.all()
-        number = int(newest[-1].id[1:]) if newest else 0
+        number = max(self._numbers(), default=0)
         while True:
             number += 1
             with suppress(FileExistsError):
                 (self._directory / f"c{number}").mkdir(mode=0o700)
                 return Chat(self._directory / f"c{number}")
+
+    def _numbers(self) -> list[int]:
+        try:
+            names = os.listdir(self._directory)
+        except FileNotFoundError:
+            return []
+        return sorted(int(each[1:]) for each in names if _ID.fullmatch(each))

@@ -1,4 +1,7 @@
-"""Write the story of a conversation, without secrets, and know where it stands."""
+"""Writes the story of a conversation, with what is secret left out. It is for whoever has its lock.
+
+Where the conversation stands (`talk`) is kept beside it, so that nobody reads the story again.
+"""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -6,7 +9,6 @@ from typing import Any
 
 from siding.agents.talking.port import PromptTaken
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
-from siding.chat.failing import CannotHold
 from siding.chat.kept import Keeper
 from siding.chat.masking import PIECES, Masker
 from siding.chat.state import Talk, after
@@ -15,31 +17,26 @@ from siding.chat.story import Story
 from siding.record.place.project import Project
 
 
-class Writer:
-    """The one writer of a story. Raises CannotHold if it cannot be read.
+class StoryWriter:
+    """The story of one conversation, open for its one writer.
 
-    `talk` is where the conversation stands. `done` are requests that still lie there and were acted
-    on. `on_grown` is called after each line.
+    `done` are requests that still lie there and were carried out. `on_grown` is called after each
+    line.
     """
 
     def __init__(self, project: Project, chat: Chat) -> None:
-        self._chat = chat
-        self._now = project.app.now
-        self._redaction = project.redaction
+        self._project, self._chat = project, chat
         self._masker = Masker(project.redaction)
         self.on_grown: Callable[[], None] = _nothing
-        try:
-            self.talk, self.done = chat.talk_and_done()
-            self._story = Story(chat.story)
-            self._keeper = Keeper(chat.kept)
-        except OSError as error:
-            about = f"the story of conversation {chat.id} cannot be read: {error}"
-            raise CannotHold(about) from error
+        self._story = Story(chat.story)
+        self.talk, self.done = chat.talk_and_done()
+        self._keeper = Keeper(chat.kept)
 
     def add(self, event: Any, request: str = "", *, now: bool = False) -> Talk:
-        """Note an event; return where the conversation stands then.
+        """Append an event; return where the conversation stands then.
 
-        The end of a piece of text may be held back until more of it comes, or another event.
+        `request` is the one of which it is the effect. With `now` it is on the disk at return. The
+        end of a piece of text may be held back until more of it comes, or another event.
         """
         *before, last = [*self._masker.of(event)] or [None]
         for each in before:
@@ -63,19 +60,21 @@ class Writer:
     def _write(self, event: Any, request: str, *, now: bool) -> None:
         record: Mapping[str, Any] = {
             "seq": self.talk.seq + 1,
-            "at": self._now(),
+            "at": self._project.app.now(),
             **record_of(event),
             **({"request": request} if request else {}),
         }
-        kept = record if isinstance(event, PIECES) else self._redaction.record(record)
-        if isinstance(event, Queued | Edited) and kept["text"] != event.text:
+        kept = record if isinstance(event, PIECES) else self._project.redaction.record(record)
+        has_secret = isinstance(event, Queued | Edited) and kept["text"] != event.text
+        if has_secret:
             self._chat.keep_prompt(event.prompt, event.text)
         self._story.add(kept, now=now)
-        if isinstance(event, Dropped | PromptTaken | Proven):
+        # An edited text has no secret any more: what was kept is not what is to be sent.
+        if isinstance(event, Dropped | PromptTaken | Proven | Edited) and not has_secret:
             self._chat.forget_prompt(event.prompt)
         self.talk = after(self.talk, kept)
         self.on_grown()
 
 
 def _nothing() -> None:
-    """Nobody is connected yet."""
+    """Nobody is to be told."""

@@ -1,7 +1,7 @@
 """A `claude` without a model: it speaks stream-json, and does what the lines of its prompt say.
 
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
-    edit FILE TEXT  ask QUESTION    plan STEP     limit     forget (keep no record of the prompt)
+    edit FILE TEXT  ask QUESTION    plan STEP     limit     forget (never say that it has it)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
 keeps a transcript as the real one does, in which prompts are looked for after a kill.
@@ -105,9 +105,8 @@ class Scripted:
         os.write(1, json.dumps(said).encode() + b"\n")
 
     def took(self, prompt: dict[str, Any]) -> None:
-        self.say({**prompt, "isReplay": True})
-        words = text_of(prompt)
-        if "forget" not in words.split():
+        if "forget" not in text_of(prompt).split():
+            self.say({**prompt, "isReplay": True})
             record = {"type": "user", "uuid": prompt["uuid"], "message": prompt["message"]}
             with self.transcript.open("a") as kept:
                 kept.write(json.dumps(record) + "\n")

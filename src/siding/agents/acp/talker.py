@@ -22,6 +22,7 @@ from siding.agents.talking.port import (
     Answer,
     Asked,
     AskGone,
+    Cause,
     CommandsChanged,
     Compacted,
     Event,
@@ -50,9 +51,11 @@ _COMPACTION = "compaction"  # a turn that is no prompt of a person's
 _ENDS = {
     "end_turn": TurnEnded(How.DONE),
     "cancelled": TurnEnded(How.STOPPED),
-    "refusal": TurnEnded(How.FAILED, "the model refuses to go on"),
-    "max_tokens": TurnEnded(How.FAILED, "the model wrote as much as it may"),
-    "max_turn_requests": TurnEnded(How.FAILED, "it made as many requests as it may in a turn"),
+    "refusal": TurnEnded(How.FAILED, "the model refuses to go on", cause=Cause.REFUSAL),
+    "max_tokens": TurnEnded(How.FAILED, "the model wrote as much as it may", cause=Cause.TOKENS),
+    "max_turn_requests": TurnEnded(
+        How.FAILED, "it made as many requests as it may in a turn", cause=Cause.REQUESTS
+    ),
 }
 _STORY_S = 1.0
 _NOT_OFFERED = ("fs/", "terminal/", "elicitation/")
@@ -319,6 +322,7 @@ class AcpTalker:
                 session=self.session,
                 commands=self._commands,
                 model=self._choices.applied.model,
+                mode=self._choices.applied.mode,
                 modes=tuple(each.word for each in modes.values) if modes else (),
                 version=self._version,
             )

@@ -259,6 +259,7 @@ class ClaudeTalker:
         opened = Opened(
             session=self.session,
             commands=commands,
+            mode=self._applied.mode,
             modes=_MODES,
             version=text(answer.get("claude_code_version")),
         )

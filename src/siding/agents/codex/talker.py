@@ -260,6 +260,7 @@ class CodexTalker:
             session=self.session,
             commands=self._commands,
             model=self._applied.model,
+            mode=self._applied.mode,
             modes=MODES,
             version=self._version,
         )

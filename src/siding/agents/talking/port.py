@@ -90,6 +90,7 @@ class Opened(NamedTuple):
     model: str = ""
     modes: tuple[str, ...] = ()
     version: str = ""
+    mode: str = ""  # the one of them that holds; "" is not known
 
 
 class OwnCommand(NamedTuple):
@@ -275,11 +276,21 @@ class How(StrEnum):
     FAILED = "failed"
 
 
+class Cause(StrEnum):
+    """Why a turn failed, where the agent has a word for it."""
+
+    REFUSAL = "refusal"  # the model refuses to go on
+    TOKENS = "max-tokens"  # it wrote as much as it may
+    REQUESTS = "max-turn-requests"  # the agent asked the model as often as it may in a turn
+    OTHER = ""
+
+
 class TurnEnded(NamedTuple):
     how: How
     reason: str = ""
     # Steers that were sent and not taken: they are to be prompted again.
     left: tuple[str, ...] = ()
+    cause: Cause = Cause.OTHER
 
 
 class Unread(NamedTuple):

@@ -1,4 +1,4 @@
-"""JSON-RPC over lines, from the side that started the agent: for every agent that speaks it.
+"""JSON-RPC over lines, for every agent that speaks it; the side that answers editors uses it, too.
 
 It does no input and no output, as a talker (`port`). Our requests have ids of ours, and each answer
 comes back with the request it is for. A request of the agent gets a name that is never given twice,
@@ -14,6 +14,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text, whole
 
 NO_METHOD = -32601  # the code of a request that is not known
+NO_JSON, NO_MESSAGE = -32700, -32600  # of a line that cannot be read, or is no message
 
 
 class RpcFault(NamedTuple):
@@ -32,6 +33,7 @@ class RpcAnswer(NamedTuple):
     result: Any
     fault: RpcFault | None
     line: JsonLine
+    number: int = 0  # the id of the request
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -72,11 +74,16 @@ class Rpc:
         self._asked = 0
         self._open: dict[str, _Id] = {}  # what the agent waits for, by our name for it
 
-    def request(self, method: str, params: Mapping[str, Any], about: str = "") -> None:
-        """Ask for something. `about` comes back with the answer."""
+    def request(self, method: str, params: Mapping[str, Any], about: str = "") -> int:
+        """Ask for something; return the id of the request. `about` comes back with the answer."""
         self._last += 1
         self._sent[self._last] = (method, about)
         self._say({"id": self._last, "method": method, "params": params})
+        return self._last
+
+    def forget(self, number: int) -> bool:
+        """Forget a request of ours; tell whether it was open. Its answer is `Unread` then."""
+        return self._sent.pop(number, None) is not None
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         self._say({"method": method} if params is None else {"method": method, "params": params})
@@ -85,15 +92,25 @@ class Rpc:
         """Answer a request of the agent; tell whether it still waited."""
         return self._close(ask, {"result": result})
 
-    def refuse(self, ask: str, code: int, message: str) -> bool:
+    def refuse(self, ask: str, code: int, message: str, data: Any = None) -> bool:
         """Answer a request of the agent with an error; tell whether it still waited."""
-        return self._close(ask, {"error": {"code": code, "message": message}})
+        more = {} if data is None else {"data": data}
+        return self._close(ask, {"error": {"code": code, "message": message, **more}})
+
+    def complain(self, code: int, message: str) -> None:
+        """Say that a line of the other side was no message: it has no id to answer to."""
+        self._say({"id": None, "error": {"code": code, "message": message}})
 
     def withdrawn(self, given: object) -> str:
         """Forget a request that the agent has taken back by its id; return its name, or ""."""
+        ask = self.name_of(given)
+        self._open.pop(ask, None)
+        return ask
+
+    def name_of(self, given: object) -> str:
+        """Return the name of an open request of the agent by its id, or ""."""
         for ask, its in self._open.items():
             if type(its) is type(given) and its == given:
-                del self._open[ask]
                 return ask
         return ""
 
@@ -132,6 +149,7 @@ class Rpc:
             result=said.get("result"),
             fault=_fault(said.get("error")),
             line=line,
+            number=its,
         )
 
     def _close(self, ask: str, said: Mapping[str, Any]) -> bool:

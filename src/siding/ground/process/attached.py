@@ -45,6 +45,21 @@ def run_shown(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, out: in
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
+def run_in_terminal(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> int:
+    """Run a command to its end with our terminal for everything, as an editor needs it.
+
+    Returns its exit status, as a shell tells it. Raises CannotStart.
+    """
+    try:
+        done = subprocess.run(list(argv), env=dict(env), cwd=cwd, check=False)
+    except OSError as error:
+        raise CannotStart(
+            f"{argv[0]!r} cannot be started: {error.strerror}",
+            hint=f"is {argv[0]!r} installed and on the PATH?",
+        ) from error
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
 def become(argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> NoReturn:
     """Replace this process by a program that runs in `cwd`.
 

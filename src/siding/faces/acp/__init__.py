@@ -1,0 +1,1 @@
+"""An agent of the Agent Client Protocol (ACP), for editors: each session is a conversation."""

@@ -1,0 +1,72 @@
+"""What a connection needs of the conversations on this machine. Every call returns at once or soon.
+
+Each raises SidingError, which says why something is not done and what to do.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Protocol
+
+from siding.chat.asks import Reply
+from siding.faces.acp.blocks import Said
+from siding.ground.namedtuples import NamedTuple
+
+
+class Opened(NamedTuple):
+    """A conversation that a client has opened. Its story follows, line by line."""
+
+    session: str  # how clients call it
+    task: str
+    chat: str
+    agent: str
+    workspace: str  # the directory in which its agent works
+    root: str  # that of the checkout: the client's files
+
+
+class Row(NamedTuple):
+    """A conversation, as it is listed."""
+
+    session: str
+    root: str
+    title: str
+    updated: str  # ISO 8601
+
+
+class Desk(Protocol):
+    """The conversations of a home."""
+
+    def begin(self, cwd: PurePath) -> Opened:
+        """Begin a task and a conversation, and start its agent."""
+        ...
+
+    def find(self, session: str, cwd: PurePath) -> Opened: ...
+
+    def leave(self, session: str) -> None:
+        """Follow a conversation no more."""
+        ...
+
+    def rows(self, cwd: PurePath | None) -> Sequence[Row]:
+        """Return the conversations of the project at `cwd`, newest first."""
+        ...
+
+    def hold(self, session: str) -> None:
+        """Start a host, unless there is one."""
+        ...
+
+    def give(self, session: str, said: Said) -> str:
+        """Queue a prompt, and start a host if there is none; return the id of the prompt."""
+        ...
+
+    def drop(self, session: str, prompt: str) -> None: ...
+
+    def stop(self, session: str) -> None: ...
+
+    def end(self, session: str) -> None: ...
+
+    def set_mode(self, session: str, mode: str) -> None: ...
+
+    def answer(self, session: str, decision: str, asked: Mapping[str, Any], reply: Reply) -> None:
+        """Answer a decision. Raises AlreadyClosed where somebody else was first."""
+        ...
+
+    def picture(self, session: str, name: str) -> bytes | None: ...
