@@ -131,6 +131,31 @@ def test_a_host_that_is_killed_breaks_its_conversation_only_in_a_turn(feed: Feed
     assert again.asks == ()
 
 
+def test_what_waits_for_a_limit_goes_on_by_itself(feed: Feed) -> None:
+    until = int(time.time()) + 4
+    settings = Path(feed.sandbox.env["HOME"]) / ".claude.json"
+    settings.write_text('{"hasCompletedOnboarding": true}')
+    feed.say("claude")
+    login = feed.in_state(State.WAITS)
+    assert login.what == "claude: it is not logged in"
+    (ask,) = feed.asks()
+    assert (ask.kind, "log in" in ask.entry.detail) == (AskKind.CHAT, True)
+    feed.say("send", f"limit {until}")
+    feed.say("send", "say done")
+    rests = feed.chat(lambda row: row.state is State.RESTS and row.queued == 1)
+    assert rests.what.startswith("goes on at ")
+    assert "a limit is reached" in rests.what
+    assert (rests.asks, feed.asks()) == ((), [])
+    done = feed.chat(lambda row: row.state is State.RESTS and not row.queued)
+    assert time.time() >= until
+    assert done.what == f"limit {until}"
+    feed.say("send", "limit\nsay limited")
+    feed.say("send", "say more")
+    feed.chat(lambda row: row.state is State.RESTS and row.queued == 1)
+    feed.say("go-on")
+    assert feed.chat(lambda row: not row.queued).asks == ()
+
+
 def _kill_host(feed: Feed) -> int:
     feed.rows()
     (facts,) = feed.fold.projects[0].tasks.values()

@@ -35,6 +35,7 @@ from siding.chat.events import Ended, Queued
 from siding.chat.events import Hosted as HostedLine
 from siding.chat.failing import CannotHold, LastWords, hint_of, why, why_ended
 from siding.chat.inbox import Inbox
+from siding.chat.logins import missing_login
 from siding.chat.machine import (
     Act,
     AwaitStop,
@@ -177,6 +178,8 @@ class Host:
         self._machine.talk = self._writer.add(
             HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
         )
+        for trouble in missing_login(self._writer.talk.agent, self._hold, env):
+            self._machine.talk = self._writer.add(trouble)
         self._turns = TurnRecorder(self._project, self._task, self._began.run)
         self._cleanup.callback(self._turns.close)
         self._hosted.future.add_done_callback(lambda _future: self._inbox.put(self._over))

@@ -42,6 +42,7 @@ def _facts(project: Project, task: tuple[TaskId, str], chat: Chat, known: Known)
     holder = FileLock(chat.lock).holder() if is_live else None
     talk = _talk(chat, known, is_live=is_live)
     was_held = talk.is_held_by_host
+    starts = is_live and not was_held and not talk.is_handed_over
     if not is_live:
         talk = talk._replace(is_held_by_host=False)
     says = _Says(project, task, chat.id, talk, is_live=is_live, is_cut_off=was_held and not is_live)
@@ -52,7 +53,7 @@ def _facts(project: Project, task: tuple[TaskId, str], chat: Chat, known: Known)
         run=talk.run if is_live and was_held else "",
         since=talk.since,
         what=says.what(),
-        is_at_work=is_live and (talk.standing in _AT_WORK or not was_held or _goes_on(talk)),
+        is_at_work=starts or (is_live and (talk.standing in _AT_WORK or _goes_on(talk))),
         is_ended=not is_live and talk.is_wanted_end and not talk.queue,
         queued=len(talk.queue),
         decisions=tuple(each.decision for each in talk.asks if each.decision) if is_live else (),
@@ -64,7 +65,8 @@ def _facts(project: Project, task: tuple[TaskId, str], chat: Chat, known: Known)
 
 def _goes_on(talk: Talk) -> bool:
     """Tell whether the next prompt goes as soon as the turn before it is recorded."""
-    return bool(talk.queue) and not talk.is_paused and not talk.unsure
+    is_held = talk.is_paused or talk.is_handed_over
+    return bool(talk.queue) and not is_held and not talk.unsure
 
 
 def _talk(chat: Chat, known: Known, *, is_live: bool) -> Talk:
@@ -103,6 +105,8 @@ class _Says:
     def what(self) -> str:
         """What it does now, or why it does nothing, in one line."""
         talk = self._talk
+        if talk.is_handed_over:
+            return "it is open on its agent's own screen"
         if talk.sent is not None:
             return first_line(talk.sent.text)
         if talk.is_running:
@@ -147,9 +151,8 @@ class _Says:
         talk = self._talk
         if self._is_cut_off and self._was_busy:
             return f"the host of {self._chat} was killed"
-        if self._is_live and not talk.is_held_by_host:
-            return ""  # its agent is being started
-        if talk.is_wanted_end:
+        starts = self._is_live and not talk.is_held_by_host
+        if starts or talk.is_wanted_end or talk.is_handed_over:
             return ""
         if not self._is_live and (talk.exit_code or (talk.trouble and not self._is_cut_off)):
             how = talk.trouble or f"exit {talk.exit_code}"

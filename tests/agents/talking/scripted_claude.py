@@ -1,7 +1,8 @@
 """A `claude` without a model: it speaks stream-json, and does what the lines of its prompt say.
 
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
-    edit FILE TEXT  ask QUESTION    plan STEP     limit     forget (never say that it has it)
+    edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
+    forget (never say that it has it)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
 keeps a transcript as the real one does, in which prompts are looked for after a kill.
@@ -149,7 +150,7 @@ class Scripted:
                 todos = [{"content": rest, "status": "in_progress"}]
                 self.call("TodoWrite", {"todos": todos}, "planned")
             case "limit":
-                info = {"status": "rejected", "resetsAt": 4102444800}
+                info = {"status": "rejected", "resetsAt": int(rest or 4102444800)}
                 self.say({"type": "rate_limit_event", "rate_limit_info": info})
             case "/compact":
                 about = {"trigger": "manual", "pre_tokens": 9000, "post_tokens": 900}

@@ -125,6 +125,13 @@ ROWS: dict[str, tuple[list[Line], bool, State, str, AskKind | None]] = {
         "claude has ended: exit 3",
         AskKind.FAILURE,
     ),
+    "it is handed over": (
+        [*DONE, MORE, {**ENDED, "wanted": True}, said("handed-over")],
+        True,
+        State.RESTS,
+        "it is open on its agent's own screen",
+        None,
+    ),
     "its host was killed at rest": (DONE, False, State.RESTS, "fix it", None),
     "its host was killed in a turn": (
         SENT,
