@@ -156,6 +156,36 @@ def test_what_waits_for_a_limit_goes_on_by_itself(feed: Feed) -> None:
     assert feed.chat(lambda row: not row.queued).asks == ()
 
 
+def test_a_person_is_told_once_of_what_a_conversation_needs(feed: Feed) -> None:
+    sandbox = feed.sandbox
+    shown = sandbox.directory / "shown"
+    desktop = sandbox.directory / "tools" / "notify-send"
+    desktop.parent.mkdir()
+    desktop.write_text(f'#!/bin/sh\nshift $(($# - 2)); echo "$1: $2" >>{shown}\n')
+    desktop.chmod(0o755)
+    sandbox.env |= {"PATH": f"{desktop.parent}:{sandbox.env['PATH']}", "DISPLAY": ":99"}
+    (sandbox.directory / "siding" / "config.yaml").write_text('{"call": {"after": "1s"}}')
+    feed.say("claude", "fail it is out of order")
+    broke = feed.in_state(State.BROKE)
+    assert broke.what == "the turn failed: it is out of order"
+    _until(shown.exists)
+    feed.say("send", "run echo 1")
+    feed.in_state(State.WAITS)
+    _until(lambda: len(shown.read_text().splitlines()) == 2)
+    feed.say("stop")
+    feed.chat(lambda row: row.state is State.RESTS and not row.asks)
+    first, second = shown.read_text().splitlines()
+    assert first == "Siding: talk failed: the turn failed: it is out of order"
+    assert second.startswith("Siding: repo asks you: May claude run this? echo 1")
+
+
+def _until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
 def _kill_host(feed: Feed) -> int:
     feed.rows()
     (facts,) = feed.fold.projects[0].tasks.values()

@@ -2,6 +2,7 @@
 
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
+    fail WHY
     forget (never say that it has it)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
@@ -120,6 +121,10 @@ class Scripted:
         result: dict[str, Any] = {"type": "result", "subtype": "success", "usage": USAGE}
         try:
             for line in text_of(prompt).splitlines() or [""]:
+                if line.startswith("fail "):
+                    error = {"subtype": "error_during_execution", "is_error": True}
+                    result |= {**error, "errors": [line.removeprefix("fail ")]}
+                    break
                 self.act(line, prompt)
         except Stopped:
             result |= {"subtype": "error_during_execution", "terminal_reason": "aborted_tools"}
