@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 
-from agents.conftest import agent_named
+from agents.conftest import AgentAtWork, agent_named
+from agents.models import Answer, Held
 from agents.talking.acp_rows import ACP_ROWS
+from agents.talking.driver import said
 from agents.talking.rows import ROWS as OWN_ROWS
+from agents.talking.rows import Row
 from sandbox import Sandbox
+from siding.agents.table import OWN
 
 PATIENCE_S = 90.0
-ROWS = {name: row for name, row in {**OWN_ROWS, **ACP_ROWS}.items() if name != "siding-agent"}
+ROWS = {name: row for name, row in {**OWN_ROWS, **ACP_ROWS}.items() if name != OWN}
 
 
 class Chat:
@@ -48,36 +52,117 @@ class Chat:
         self.until(lambda: len(self.events("turn-ended")) >= number)
 
 
+class Talk(Chat):
+    """A conversation with a real agent, whose model says what a test wants."""
+
+    def __init__(self, sandbox: Sandbox, agent: AgentAtWork, row: Row) -> None:
+        super().__init__(sandbox)
+        self.sandbox, self.agent, self.row_ = sandbox, agent, row
+        self.model = agent.says()
+        self.asked = 0
+
+    def begin(self, prompt: str) -> None:
+        options = [f"--option={each}" for each in self.row_.options(self.agent)]
+        options += ["--model", self.row_.model] if self.row_.model else []
+        self.sandbox.siding("chat", self.row_.name, prompt, "--new", "talk", *options)
+
+    def answer(self, *words: str) -> None:
+        """Answer what it asks, from a process of its own."""
+        self.asked += 1
+        self.until(lambda: len(self.events("put")) == self.asked)
+        put = self.events("put")[-1]
+        self.sandbox.siding("decide", "answer", put["decision"], *words)
+
+    def turn(self, prompt: str, *answers: Answer, allows: bool | None = None) -> None:
+        """Have a turn carried out, and recorded."""
+        before = len(self.events("recorded"))
+        self.model.says(*answers)
+        self.sandbox.siding("chat", "send", prompt)
+        if allows is not None:
+            words = ["--choose", "1=run"] if allows else ["--choose", "1=refuse", "--note", WHY]
+            self.answer(*words)
+        self.until(lambda: len(self.events("recorded")) > before)
+
+    def writes(self, name: str) -> Answer:
+        return [self.agent.shell(f"echo {name} >{name}")]
+
+    def there(self) -> list[str]:
+        return sorted(each.name for each in self.sandbox.workspace().glob("*.txt"))
+
+
+WHY = "1=because of the moon"
+
+
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", sorted(ROWS))
-def test_a_conversation_goes_on_after_its_agent_has_ended(sandbox: Sandbox, name: str) -> None:
+def test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host(
+    sandbox: Sandbox, name: str
+) -> None:
     row = ROWS[name]
     with agent_named(sandbox, name) as agent:
         row.prepare(agent)
-        chat = Chat(sandbox)
-        agent.says(
-            ["Hello to you."], [agent.shell("echo one >one.txt")], ["One is there."], ["Bye."]
-        )
-        options = [f"--option={each}" for each in row.options(agent)]
-        options += ["--model", row.model] if row.model else []
-        sandbox.siding("chat", name, "Say hello", "--new", "talk", *options)
-        chat.turns(1)
-        assert "Hello to you." in chat.text()
-        sandbox.siding("chat", "send", "Make one.txt")
-        chat.until(lambda: chat.events("put"))
-        (put,) = chat.events("put")
-        sandbox.siding("decide", "answer", put["decision"], "--choose", "1=run")
-        chat.turns(2)
-        assert (sandbox.workspace() / "one.txt").read_text() == "one\n"
-        assert "One is there." in chat.text()
-        chat.until(lambda: len(agent.turns) == 2)
-        assert [each["prompt"] for each in agent.turns] == ["Say hello", "Make one.txt"]
-        assert [each["diff_stat"]["files"] for each in agent.turns] == [0, 1]
+        talk = Talk(sandbox, agent, row)
+        talk.model.says(["Hello to you."])
+        talk.begin("Say hello")
+        talk.until(lambda: talk.events("recorded"))
+        assert "Hello to you." in talk.text()
+        talk.turn("Make one.txt", talk.writes("one.txt"), ["One is there."], allows=True)
+        talk.turn("Make two.txt", talk.writes("two.txt"), ["Two is there."], allows=True)
+        assert talk.there() == ["hello.txt", "one.txt", "two.txt"]
+        sandbox.siding("undo")
+        assert talk.there() == ["hello.txt", "one.txt"]
+        talk.turn("What is there?", ["One."])
+        assert "Taken back: your work on" in said(talk.model.requests[-1])
+        talk.turn("Make three.txt", talk.writes("three.txt"), ["Well."], allows=False)
+        assert talk.there() == ["hello.txt", "one.txt"]
+        _stopped(talk)
+        _steered(talk)
+        _queued(talk)
+        assert [each["files"] for each in _changes(agent)] == [0, 1, 1, 0, 0, 0, 0, 0, 0]
         sandbox.siding("chat", "end")
-        chat.until(lambda: chat.row["state"] == "ended")
-        sandbox.siding("chat", "send", "Bye")
-        chat.turns(3)
-        assert "Bye." in chat.text()
-        requests = agent.model.requests if agent.model is not None else []
-        assert "Say hello" in json.dumps(requests[-1])
+        talk.until(lambda: talk.row["state"] == "ended")
+        talk.turn("Bye", ["Bye."])
+        assert "Say hello" in said(talk.model.requests[-1])
+        assert len(talk.events("answered")) == talk.asked
         sandbox.siding("chat", "end")
-        chat.until(lambda: chat.row["state"] == "ended")
+        talk.until(lambda: talk.row["state"] == "ended")
+
+
+def _stopped(talk: Talk) -> None:
+    talk.model.says(Held("It begins"), ["And again."])
+    talk.sandbox.siding("chat", "send", "Talk")
+    talk.until(lambda: "It begins" in talk.text())
+    talk.sandbox.siding("chat", "stop")
+    talk.until(lambda: talk.events("turn-ended")[-1]["how"] == "stopped")
+
+
+def _steered(talk: Talk) -> None:
+    """Give a prompt into a running turn, or be told that this agent takes none."""
+    workspace = talk.sandbox.workspace()
+    waits = "touch begun; until [ -e go ]; do sleep 0.05; done; rm begun go"
+    talk.model.says([talk.agent.shell(waits)], ["Briefly."])
+    before = len(talk.events("recorded"))
+    talk.sandbox.siding("chat", "send", "Wait")
+    talk.answer("--choose", "1=run")
+    talk.until((workspace / "begun").exists)
+    steers = talk.row_.talking.abilities.steers
+    talk.sandbox.siding("chat", "steer", "Be brief", status=0 if steers else 2)
+    if steers:
+        talk.until(lambda: any(each.get("steers") for each in talk.events("sending")))
+        time.sleep(talk.row_.steers_s)
+    (workspace / "go").touch()
+    talk.until(lambda: len(talk.events("recorded")) > before)
+    assert ("Be brief" in said(talk.model.requests[-1])) is steers
+
+
+def _queued(talk: Talk) -> None:
+    before = len(talk.events("recorded"))
+    talk.model.says(["First."], ["Second."])
+    talk.sandbox.siding("chat", "send", "The first")
+    talk.sandbox.siding("chat", "send", "The second")
+    talk.until(lambda: len(talk.events("recorded")) == before + 2)
+    assert talk.text().endswith("First.Second.")
+
+
+def _changes(agent: AgentAtWork) -> list[dict[str, int]]:
+    return [each["diff_stat"] for each in agent.turns]

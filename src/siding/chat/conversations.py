@@ -9,18 +9,20 @@ from typing import Any
 
 from siding.agents.table import BY_NAME
 from siding.agents.talking.port import TALKING, Talking
-from siding.chat.events import Began, record_of
-from siding.chat.host import hold
+from siding.chat.alone import held_alone, writing
+from siding.chat.events import Began, SandboxAsked, record_of
+from siding.chat.hold import hold
 from siding.chat.pictures import Picture
 from siding.chat.requests import LONGEST, GivePrompt, Request
 from siding.chat.state import Standing, Talk
-from siding.chat.store import Chat, Chats
+from siding.chat.store import QUEUE_WORK, Chat, Chats
 from siding.chat.story import Story
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, flush_dir, make_dirs
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
+from siding.ground.storage.fields import words
 from siding.ground.storage.locks import LockBusy
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -42,13 +44,14 @@ __all__ = [
     "refuse_steer",
     "require_settable",
     "require_words",
+    "sandbox_in",
     "task_for",
     "wake",
 ]
 
 LONGEST_PROMPT = LONGEST - (64 << 10)  # bytes: what is around it has room as well
-_HELD_WITHIN_S = 30.0
 _LOOK_S = 0.02
+_ANOTHER, _REFUSED = "another", "!"  # what a host says to whoever has started it, beside its run
 
 
 class NotHeld(SidingError):
@@ -176,35 +179,75 @@ def ensure_host(
 ) -> bool:
     """Start a host for the conversation if it has none; tell whether one was started.
 
-    Returns when the agent's run has begun. Raises what refuses a run, and NotHeld.
+    Returns when the agent is ready, or has been starting for a while. Raises NotHeld, with the
+    reason that the story has.
     """
     if chat.has_host():
         return False
+    try:
+        if sandbox is not None:
+            _keep_sandbox(project, chat, sandbox)
+        talk = chat.talk()
+    except OSError as error:
+        raise NotHeld(f"the story of conversation {chat.id} cannot be read: {error}") from None
 
     def work(background: Background) -> int:
         app = project.app._replace(pid=background.pid)
         own = Project(app, project.layout, project.paths)
-        talk = chat.talk()
         request = RunRequest(
             talk.program,
             task=task.id,
             agent=talk.agent,
             reports=False,
             ask="wait",
-            sandbox=sandbox or SandboxRequest(),
+            leave="end",
+            cwd=".",
+            sandbox=sandbox or sandbox_in(talk),
         )
+        begun: list[str] = []
+
+        def begin(said: str) -> None:
+            if not begun:
+                begun.append(said)
+                background.begin(said)
+
         try:
-            return hold(own, task, chat, request, lambda talk: background.begin(talk.run))
+            hold(own, task, chat, request, lambda talk: begin(talk.run))
         except LockBusy:
-            background.begin("another")
-            return 0
+            begin(_ANOTHER)
+        except SidingError as error:
+            begin(_REFUSED + json.dumps([error.message, error.hint]))
+        return 0
 
     begun = in_background(work)
     if not isinstance(begun, Begun):
-        raise NotHeld(
-            f"the agent of conversation {chat.id} could not be started (exit status {begun})"
-        )
-    return begun.said != "another"
+        raise NotHeld(f"the host of conversation {chat.id} ended at once (exit status {begun})")
+    if begun.said.startswith(_REFUSED):
+        message, hint = json.loads(begun.said.removeprefix(_REFUSED))
+        raise NotHeld(f"the agent of conversation {chat.id} is not there: {message}", hint=hint)
+    return begun.said != _ANOTHER
+
+
+def _keep_sandbox(project: Project, chat: Chat, asked: SandboxRequest) -> None:
+    """Note what is asked of the sandbox for later hosts; paths mean the same from anywhere."""
+    read, write = (
+        tuple(each if each.startswith("~") else str(project.app.cwd / each) for each in paths)
+        for paths in (asked.read, asked.write)
+    )
+    fields = asked._replace(read=read, write=write)._asdict()
+    record = {name: value for name, value in fields.items() if value not in (None, ())}
+    lock = held_alone(project, chat, QUEUE_WORK) if record else None
+    if lock is not None:  # else there is a host already
+        with lock, writing(project, chat) as story:
+            story.add(SandboxAsked(record), now=True)
+
+
+def sandbox_in(talk: Talk) -> SandboxRequest:
+    """Return what was asked of the sandbox when it was begun."""
+    usual = SandboxRequest()._asdict()
+    known = {name: value for name, value in talk.sandbox.items() if name in usual}
+    lists = {name: words(value) for name, value in known.items() if usual[name] == ()}
+    return SandboxRequest(**{**known, **lists})
 
 
 def await_line(chat: Chat, wanted: Callable[[Talk], bool], timeout_s: float) -> bool:
@@ -257,9 +300,13 @@ def listed(project: Project, named: str | None) -> tuple[Task, list[Listed]]:
 
 
 def _listed(chat: Chat) -> Listed:
-    talk = chat.talk()
-    if talk.is_held_by_host and not chat.has_host():
-        talk = talk._replace(is_held_by_host=False)  # its host was killed
+    try:
+        talk = chat.talk()
+    except (OSError, SidingError) as error:
+        talk = Talk(trouble=f"its story cannot be read: {error}")
+    if (talk.is_held_by_host or talk.is_handed_over) and not chat.has_host():
+        killed = "its own screen was cut off" if talk.is_handed_over else "its host was killed"
+        talk = talk._replace(is_held_by_host=False, is_handed_over=False, trouble=killed)
     return Listed(chat.id, talk, talk.standing)
 
 

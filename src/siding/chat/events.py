@@ -24,6 +24,12 @@ class Began(NamedTuple):
     effort: str = ""
 
 
+class SandboxAsked(NamedTuple):
+    """Each host's agent is to be in this sandbox: a request, without what was not said."""
+
+    sandbox: Mapping[str, Any]
+
+
 class Queued(NamedTuple):
     """A person, or a program, gave a prompt. `files` are pictures, kept beside the story."""
 
@@ -68,7 +74,8 @@ class Sending(NamedTuple):
 
 
 class Informed(NamedTuple):
-    """The agent is told this before a prompt: what was taken back of its work since the last."""
+    """The agent is told this before a prompt: what it does not know of the conversation, and what
+    was taken back of its work."""
 
     prompt: str
     text: str
@@ -91,9 +98,10 @@ class StopAsked(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What waits is not sent until somebody goes on."""
+    """What waits is not sent until somebody goes on, or until this moment (ISO 8601)."""
 
     reason: str = ""
+    until: str = ""
 
 
 class WentOn(NamedTuple):
@@ -136,13 +144,81 @@ class Ended(NamedTuple):
 
     exit_code: int | None = None
     reason: str = ""
+    wanted: bool = False  # somebody had it ended
+
+
+class HandedOver(NamedTuple):
+    """The agent's own screen is opened on the conversation. Nobody else holds it until then."""
+
+    by: str = ""
+
+
+class ScreenOpened(NamedTuple):
+    """The own screen runs, in this run of the task."""
+
+    run: str
+
+
+class HandedBack(NamedTuple):
+    """The own screen is closed. `session` is the conversation that it had last; "": the same."""
+
+    session: str = ""
+    prompts: int = 0  # that were given on the screen
+    reason: str = ""  # how it was closed, if nobody left it
+
+
+class HoldKept(NamedTuple):
+    """The agent was not ended, as was asked: this runs in the background, and would end with it."""
+
+    running: tuple[str, ...]
+
+
+class Told(NamedTuple):
+    """What was said where no host held the agent, as the agent's own transcript has it."""
+
+    who: str  # person, agent or tool
+    text: str
+    said_at: str = ""
+
+
+class Took(NamedTuple):
+    """The conversation was held on a screen of its own before, in this run."""
+
+    run: str
+    session: str
+    left_out: int = 0  # messages, oldest first, that the story does not have
+    by: str = ""
+
+
+class SwitchAsked(NamedTuple):
+    """Another agent is to go on when the turn has ended."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    by: str = ""
+    forced: bool = False  # whatever the present one has running in the background
+
+
+class Switched(NamedTuple):
+    """This agent goes on. It is told what was said before with the next prompt."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    session: str = ""  # its own, if it has been in this conversation before
 
 
 class SettingsAsked(NamedTuple):
+    """`is_kept`: there was no agent to be told; the next one is begun so."""
+
     model: str = ""
     mode: str = ""
     effort: str = ""
     by: str = ""
+    is_kept: bool = False
 
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -157,22 +233,23 @@ def record_of(event: Any) -> dict[str, Any]:
     """Return an event as its record."""
     usual = event._field_defaults
     fields = {
-        name: _plain(value)
+        name: plain(value)
         for name, value in zip(event._fields, event, strict=True)
         if name not in usual or usual[name] != value
     }
     return {"event": name_of(type(event)), **fields}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value of an event as JSON can hold it; what has its usual value is left out."""
     if hasattr(value, "_fields"):
         usual = value._field_defaults
         pairs = zip(value._fields, value, strict=True)
-        return {n: _plain(v) for n, v in pairs if n not in usual or usual[n] != v}
+        return {n: plain(v) for n, v in pairs if n not in usual or usual[n] != v}
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): plain(each) for name, each in value.items()}
     return value

@@ -336,7 +336,7 @@ class Conversation:
 
     def reply(self, found: OpenAsk, reply: Reply) -> None:
         """Answer an ask that was put to a person. Raises AlreadyClosed, InsideStep, UsageError."""
-        is_question = bool(found.record.get("choices"))
+        is_question = bool(found.questions)
         if is_question and not reply.allows:
             cancel_decision(self.project, found.decision, reason=reply.reason, via=Via.FLAG)
             return
@@ -402,7 +402,7 @@ class Conversation:
         put(self.project, self.chat, request, by=self._by)
 
     def _change(self, request: Request, prompt: str) -> None:
-        if not carried_out(self.project, self.chat, request, by=self._by):
+        if not carried_out(self.project, self.task, self.chat, request, by=self._by):
             raise TooLate(f"prompt {prompt} does not wait any more in conversation {self.id}")
 
 

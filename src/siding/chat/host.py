@@ -3,73 +3,94 @@
 It is a process of its own that outlives every viewer. It hosts the run that the agent is in, so the
 run has its sandbox, its policy and its step as any other. When the host is killed, the run's keeper
 ends the agent; the next host finds out from the agent's own record what it had taken.
+
+A host that cannot go on says why in the story, ends the agent, and leaves no lock and no socket.
 """
 
-import os
-import select
 import time
 import uuid
-from _socket import socket
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from siding.agents.talking.port import (
     TALKING,
     Answer,
+    Event,
     Hold,
+    Opened,
     Opening,
     Parts,
     Picture,
+    Proof,
     Sent,
     Talking,
     TimedTalker,
+    Trouble,
+    Troubled,
 )
+from siding.chat.alarms import Alarms
+from siding.chat.events import Ended, Queued
 from siding.chat.events import Hosted as HostedLine
+from siding.chat.failing import CannotHold, LastWords, hint_of, why, why_ended
+from siding.chat.inbox import Inbox
 from siding.chat.machine import (
+    Act,
+    AwaitStop,
     CloseAgent,
+    Interrupt,
     Machine,
     PutAsk,
     TellOfEnd,
+    TellOfNone,
     TellOfPrompt,
     WithdrawAsk,
 )
+from siding.chat.moments import seconds_until
+from siding.chat.requests import GivePrompt
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
+from siding.chat.story_text import untold_text
 from siding.chat.turns import TurnRecorder
+from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
-from siding.ground.errors import SidingError
+from siding.ground.errors import NotFound, SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
-from siding.ground.process.control.frames import accept_from, listen_at
-from siding.ground.storage.locks import FileLock, Holder
+from siding.ground.process.identity import started_of
 from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
+from siding.record.place.task_workspace import require_workspace
+from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
-from siding.running.hosting import InputClosed, Printed, RunEvent, host
+from siding.running.hosting import Hosted, InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
+from siding.running.stop import stop
 
 if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
-_READ = 4096
-_MOST_VIEWERS = 64
 _LARGEST_PICTURE = 32 << 20
-_FREE_WITHIN_S = 1.0
+_CLOCK_S = 60.0  # how often the clock is looked at while a moment of it is awaited
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
-
-
-class CannotHold(SidingError):
-    """The agent cannot be held over a protocol of its own."""
-
-    code = "cannot_hold"
+_OPENS_WITHIN_S = 30.0  # after which it is said that it has not
+_HELD_WITHIN_S = 3.0  # for so long whoever started it waits until it is ready
+_STOPS_WITHIN_S = 10.0
 
 
 class Host:
-    """One conversation and its agent, from the agent's start to its end."""
+    """One conversation and its agent, from the agent's start to its end.
+
+    `on_held` is called once, when the agent is ready, or works at it for a while.
+    """
+
+    # What there is from some point of `_hold_agent` on.
+    _machine: Machine
+    _hosted: Hosted
+    _turns: TurnRecorder
+    _viewers: Viewers
 
     def __init__(
         self,
@@ -82,55 +103,97 @@ class Host:
     ) -> None:
         self._project, self._task, self._chat = project, task, chat
         self._request = request
-        self._on_held = on_held
-        self._writer = StoryWriter(project, chat)
-        self.talk = self._writer.talk
-        found = TALKING.of(self.talk.agent)
-        if found is None:
-            raise CannotHold(f"nobody has said how {self.talk.agent!r} is held")
-        self._talking: Talking = found
-        workspace = project.registry.of_task(task.id)
-        if workspace is None:
-            raise CannotHold(f"task {task.name!r} has no workspace")
-        self._workspace = Path(workspace.path)
-        self._wake, self._woken = os.pipe()
-        for fd in (self._wake, self._woken):
-            os.set_blocking(fd, False)
-        self._said: deque[Callable[[], None]] = deque()  # what other threads have the loop do
-        self._viewers: dict[int, socket] = {}
+        self._on_held: Callable[[Talk], None] | None = on_held
+        self._layout = project.task_layout(task.id)
+        try:
+            self._writer = StoryWriter(project, chat)
+        except OSError as error:
+            about = f"the story of conversation {chat.id} cannot be read: {error}"
+            raise CannotHold(about) from error
+        self._inbox = Inbox()
+        self._alarms = Alarms()
+        self._words = LastWords()  # what the agent prints beside its protocol
         self._waiters: dict[str, Waiter] = {}
-        self._closing_since: float | None = None
+        self._cleanup = ExitStack()
+        self._cleanup.callback(self._inbox.close)
+        self._cleanup.callback(self._writer.close)
         self._quiet_since: float | None = None
-        self._ended = False
+        self._has_machine = False
+        self._has_run = False
+        self._is_closing = False
+        self._is_ended = False
 
     # -- from its start to its end -----------------------------------------------------------------
 
-    def serve(self) -> None:
-        """Hold the agent until it has ended."""
-        recover_cut_off(self._project)  # what a killed host left is ended before its record is read
-        opening = self._opening()
-        self._machine = Machine(self.talk, opening.talker, self._add, self._parts_of)
-        self._talker = opening.talker
-        self._settle("its host was killed")
-        self._listener = listen_at(self._chat.socket)
-        env = {**self._request.env, **opening.env}
-        request = self._request._replace(argv=opening.argv, env=env)
-        self._hosted = host(self._project, request, observe=self._observe)
+    def serve(self) -> bool:
+        """Hold the agent until it has ended; tell whether a prompt came too late for it.
+
+        Raises CannotHold if the agent was never ready, or the host failed: the story says why.
+        """
         try:
-            self._began = self._hosted.began()
-            self._machine.talk = self._add(
-                HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
-            )
-            self._turns = TurnRecorder(self._project, self._task, self._began.run)
-            self._hosted.future.add_done_callback(lambda _future: self._soon(self._over))
-            self._on_held(self.talk)
-            self._loop()
-            self._turns.close()
+            self._hold_agent()
+        except BaseException as error:
+            reason = why(error)
+            self._give_up(reason)
+            raise CannotHold(reason, hint=hint_of(error)) from error
+        finally:
+            self._close()
+        if self._on_held is not None and not self._is_closing:
+            raise CannotHold(self._writer.talk.trouble)
+        return self._machine.goes_on
+
+    @property
+    def is_for_screen(self) -> bool:
+        """Whether the agent has ended because its own screen is to be opened."""
+        return self._has_machine and self._machine.hands_over is not None
+
+    def settle(self) -> None:
+        """Find out what became of what a killed host had sent, and start nothing."""
+        try:
+            self._settled()
         finally:
             self._close()
 
+    def _settled(self) -> Opening:
+        opening = self._opening()
+        self._end_former_run()
+        recover_cut_off(self._project)
+        self._talker = opening.talker
+        self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
+        self._has_machine = True
+        self._settle("its host was killed")
+        return opening
+
+    def _hold_agent(self) -> None:
+        opening = self._settled()
+        self._viewers = Viewers(self._chat.socket)
+        self._cleanup.callback(self._viewers.close)
+        self._writer.on_grown = self._viewers.grown
+        env = {**self._request.env, **opening.env}
+        request = self._request._replace(argv=opening.argv, env=env, agent=self._writer.talk.agent)
+        self._hosted = host(self._project, request, observe=self._observe)
+        self._has_run = True
+        self._began = self._hosted.began()
+        self._machine.talk = self._writer.add(
+            HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
+        )
+        self._turns = TurnRecorder(self._project, self._task, self._began.run)
+        self._cleanup.callback(self._turns.close)
+        self._hosted.future.add_done_callback(lambda _future: self._inbox.put(self._over))
+        self._alarms.set("held", _HELD_WITHIN_S, self._held_late)
+        self._alarms.set("opens", _OPENS_WITHIN_S, self._opens_late)
+        self._loop()
+
     def _opening(self) -> Opening:
-        talk = self.talk
+        talk = self._writer.talk
+        found = TALKING.of(talk.agent)
+        if found is None:
+            about = f"nobody has said how {talk.agent!r} is held"
+            raise CannotHold(
+                about if talk.agent else "its story does not say which agent it is with"
+            )
+        self._talking: Talking = found
+        self._workspace = Path(require_workspace(self._project, self._task).path)
         directory = self._chat.directory / "agent"
         make_dirs(directory)
         self._hold = Hold(
@@ -145,7 +208,7 @@ class Host:
             session=talk.session,
             new_session="" if talk.session else str(uuid.UUID(bytes=self._random(16), version=4)),
         )
-        opening = self._talking.opened(self._hold)
+        opening = found.opened(self._hold)
         if opening.why_not:
             raise CannotHold(opening.why_not)
         for name, content in opening.files.items():
@@ -153,86 +216,155 @@ class Host:
             create_bytes(directory / name, content.encode())
         return opening
 
+    def _end_former_run(self) -> None:
+        """End what a killed host has left: an agent that lives writes into its record, too."""
+        run_id = self._writer.talk.run
+        if any(each.id == run_id for each in Runs(self._layout).live()):
+            with suppress(NotFound):  # its keeper has ended it meanwhile
+                stop(self._project, self._task.id, [run_id], now=True)
+
     def _settle(self, reason: str) -> None:
         """Find out what became of a prompt that was on its way when the agent ended."""
-        talk = self._machine.talk
-        open_ones = [each for each in (talk.sent, *talk.steered) if each is not None]
-        if open_ones and self._talking.settles_s:
+        machine, talk = self._machine, self._machine.talk
+        open_ones = [
+            each
+            for each in (talk.sent, *talk.steered)
+            if each is not None and not (talk.sent is each and talk.is_taken)
+        ]
+        if any(not machine.is_not_given(each.prompt) for each in open_ones):
             time.sleep(self._talking.settles_s)
         for each in open_ones:
-            if talk.sent is each and talk.is_taken:
-                continue
-            words = each.said(self._chat.prompt(each.prompt))
-            sent = Sent(each.prompt, words, talk.taken, talk.session)
-            self._machine.proven(each.prompt, self._talking.proof(sent, self._hold))
-        self._machine.cut_off(reason)
-        if talk.is_held_by_host:
-            self._machine.ended(None, reason)
+            machine.proven(each.prompt, self._proof(each))
+        machine.cut_off(reason)
+        if machine.talk.is_held_by_host and not self._has_run:
+            machine.ended(None, reason)
+
+    def _proof(self, sent: Waiting) -> Proof:
+        if self._machine.is_not_given(sent.prompt):
+            return Proof.NOT_TAKEN
+        talk = self._machine.talk
+        words = sent.said(self._chat.prompt(sent.prompt))
+        try:
+            return self._talking.proof(
+                Sent(sent.prompt, words, talk.taken, talk.session), self._hold
+            )
+        except (OSError, ValueError, SidingError):
+            return Proof.UNSURE  # a record that cannot be read proves nothing
 
     def _loop(self) -> None:
         self._take_requests()
         self._send()
-        while not (self._ended and not self._said):
-            poller = select.poll()
-            for fd in (self._wake, self._listener.fileno(), *self._viewers):
-                poller.register(fd, select.POLLIN)
-            ready = {fd for fd, _ in poller.poll(self._next_ms())}
-            self._serve_sockets(ready)
-            if self._wake in ready:
-                with suppress(BlockingIOError):
-                    os.read(self._wake, _READ)
-            while self._said:
-                self._said.popleft()()
+        while not (self._is_ended and not self._inbox):
+            self._viewers.tell()
+            self._writer.keep()
+            self._await_silence()
+            self._await_limit()
+            ready = self._inbox.wait(self._viewers.fds, self._alarms.next_ms)
+            self._viewers.serve(ready)
+            for work in self._inbox.take():
+                work()
             self._take_requests()
-            self._listen_to_silence()
+            self._alarms.ring()
             self._send()
-            self._end_slow()
+
+    def _give_up(self, reason: str) -> None:
+        """End the agent, and say why in the story. Nothing here may hide the first error."""
+        self._inbox.let_pass()
+        if self._has_run and not self._is_ended:
+            self._hosted.cancel(now=True)
+            with suppress(BaseException):
+                self._hosted.wait()
+        with suppress(OSError, SidingError):
+            if self._has_machine:
+                self._settle(reason)
+            self._keep_prompts()
+            self._writer.add(Ended(None, reason), now=True)
+
+    def _keep_prompts(self) -> None:
+        """Note prompts that nobody has taken yet: the next host goes on with them."""
+        for asked in self._chat.requests.waiting():
+            request = asked.request
+            if isinstance(request, GivePrompt) and asked.id not in self._writer.done:
+                prompt, words, files, _steers = request
+                self._writer.add(Queued(prompt, words, files, by=asked.by), asked.id, now=True)
+                self._chat.requests.done(asked.id)
 
     def _close(self) -> None:
+        self._inbox.let_pass()
         for waiter in self._waiters.values():
             waiter.withdraw("the conversation's agent has ended")
         for waiter in self._waiters.values():
             waiter.join()
-        for viewer in self._viewers.values():
-            viewer.close()
-        self._chat.socket.unlink(missing_ok=True)
-        self._listener.close()
-        self._writer.close()
+        with suppress(OSError):
+            self._cleanup.close()
 
     # -- the agent ---------------------------------------------------------------------------------
 
     def _observe(self, event: RunEvent) -> None:
         """Take what the run says; called in the run's thread."""
-        if isinstance(event, Printed) and not event.is_stderr:
-            data = event.data
-            self._soon(lambda: self._heard(data))
+        if isinstance(event, Printed):
+            data, hears = event.data, self._words.add if event.is_stderr else self._heard
+            self._inbox.put(lambda: hears(data), size=len(data))
 
     def _heard(self, data: bytes) -> None:
+        if not self._machine.talk.is_open:
+            self._words.add(data)
         self._quiet_since = time.monotonic()
-        self._machine.heard(self._talker.receive(data))
+        self._hear(self._talker.receive(data))
+
+    def _hear(self, events: list[Event]) -> None:
+        self._machine.heard(events)
+        if any(isinstance(each, Opened) for each in events):
+            self._words = LastWords()
+            self._alarms.clear("opens")
+            self._held()
+
+    def _held(self) -> None:
+        """Let whoever has started it go on."""
+        self._alarms.clear("held")
+        on_held, self._on_held = self._on_held, None
+        if on_held is not None:
+            on_held(self._writer.talk)
+
+    def _held_late(self) -> None:
+        run = Runs(self._layout).find(self._began.run.id)
+        if run is not None and started_of(run.command.pid) == run.command.started:
+            self._held()
+        else:  # it has ended, and is being recorded
+            self._alarms.set("held", _HELD_WITHIN_S, self._held_late)
+
+    def _opens_late(self) -> None:
+        said = str(self._words)
+        more = f"; it has printed: {said}" if said else ", and has printed nothing"
+        message = f"it has not said for {_OPENS_WITHIN_S:.0f} s that it is ready{more}"
+        self._hear([Troubled(Trouble.OTHER, message)])
 
     def _over(self) -> None:
         """The agent has ended, and its run is recorded."""
-        exit_code, reason = None, ""
-        try:
+        exit_code: int | None = None
+        reason = ""
+        was_ready = self._machine.talk.is_open
+        error = self._hosted.future.exception()
+        if error is not None:
+            reason = why(error)
+        else:
             result = self._hosted.wait()
             exit_code = result.exit_code
-            reason = (result.outcome.reason or "") if result.outcome is not None else ""
-        except BaseException as error:  # noqa: BLE001 - it is said in the story
-            reason = str(error)
-        self._settle("its agent ended")
+            if not self._is_closing:
+                reason = why_ended(result, str(self._words), was_ready=was_ready)
+        self._settle(f"its agent ended{': ' if reason else ''}{reason}")
         self._machine.ended(exit_code, reason)
-        self._ended = True
+        self._is_ended = True
 
     def _send(self) -> None:
         """Give the agent what its talker wants to say, and do what the machine wants done."""
         while True:
             # What a talker makes of what it was told, without a word of the agent.
-            self._machine.heard(self._talker.receive(b""))
+            self._hear(self._talker.receive(b""))
             data = self._talker.to_send()
             if data:
                 self._quiet_since = time.monotonic()
-                with suppress(InputClosed):
+                with suppress(InputClosed), self._inbox.passing():
                     self._hosted.send(data)
             acts = self._machine.acts()
             for act in acts:
@@ -240,12 +372,14 @@ class Host:
             if not data and not acts:
                 return
 
-    def _do(self, act: Any) -> None:
+    def _do(self, act: Act) -> None:
         session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
                 is_new = self._machine.talk.taken == 0
                 self._turns.prompt(session, waiting, self._ready, is_new=is_new)
+            case TellOfNone():
+                self._turns.taken_back(self._recorded)
             case TellOfEnd(how):
                 self._turns.ended(session, how, self._used(), self._recorded)
             case PutAsk(asked):
@@ -258,18 +392,25 @@ class Host:
                     self._machine.talk.agent,
                     asked,
                     workspace=self._workspace,
-                    on_put=lambda ask, decision: self._soon(
-                        lambda: self._machine.put(ask, decision)
-                    ),
+                    on_put=self._on_put,
                     on_answer=self._on_answer,
                 )
             case WithdrawAsk(ask):
                 waiter = self._waiters.pop(ask, None)
                 if waiter is not None:
                     waiter.withdraw("the agent no longer waits for it")
-            case CloseAgent():
-                self._closing_since = time.monotonic()
-                self._hosted.end_input()
+            case Interrupt():
+                self._hosted.interrupt()
+            case AwaitStop():
+                self._alarms.set("stops", _STOPS_WITHIN_S, self._machine.stop_is_late)
+            case CloseAgent(now):
+                self._is_closing = True
+                self._held()
+                if now:
+                    self._hosted.cancel()
+                else:
+                    self._hosted.end_input()
+                    self._alarms.set("ends", _ENDS_WITHIN_S, self._hosted.cancel)
 
     def _used(self) -> dict[str, UsedTokens]:
         """What the turn has used, as the agent has said."""
@@ -280,77 +421,64 @@ class Host:
         return {talk.model or talk.agent: used}
 
     def _ready(self, news: str) -> None:
-        self._soon(lambda: self._machine.ready(news))
+        self._inbox.put(lambda: self._prompt(news))
+
+    def _prompt(self, news: str) -> None:
+        """Give the agent the prompt; with the first one what it has not heard of."""
+        talk = self._machine.talk
+        if talk.sent is not None and talk.is_told_with(talk.sent):
+            told = untold_text(self._project, self._task, self._chat, talk)
+            news = "\n\n".join(filter(None, (told, news)))
+        self._machine.ready(news)
 
     def _recorded(self, step: int) -> None:
-        self._soon(lambda: self._machine.recorded(step))
+        machine = self._machine
+        self._inbox.put(lambda: machine.recorded(step))
+
+    def _on_put(self, ask: str, decision: str) -> None:
+        machine = self._machine
+        self._inbox.put(lambda: machine.put(ask, decision))
 
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
-        self._soon(lambda: self._machine.answered(ask, answer, by))
+        machine = self._machine
+        self._inbox.put(lambda: machine.answered(ask, answer, by))
 
-    def _soon(self, work: Callable[[], None]) -> None:
-        """Have the loop do something; called in any thread."""
-        self._said.append(work)
-        with suppress(BlockingIOError, OSError):
-            os.write(self._woken, b"x")
+    def _await_limit(self) -> None:
+        """Go on with what waits once the limit is over for which it is held."""
+        until = self._machine.talk.until
+        if until:
+            left_s = seconds_until(until, self._project.app.clock.now())
+            act = self._look_at_clock if left_s else self._machine.waited
+            self._alarms.set("limit", min(left_s, _CLOCK_S), act)
+        else:
+            self._alarms.clear("limit")
 
-    def _next_ms(self) -> float | None:
-        """When the loop has something to do though nothing happens; None for never."""
-        due = [] if self._closing_since is None else [self._closing_since + _ENDS_WITHIN_S]
-        quiet_s = self._quiet_s()
-        if quiet_s is not None and self._quiet_since is not None:
-            due.append(self._quiet_since + quiet_s)
-        return max(0.0, min(due) - time.monotonic()) * 1000 + 1 if due else None
+    def _look_at_clock(self) -> None:
+        """The machine may have slept: the loop looks again."""
 
-    def _quiet_s(self) -> float | None:
-        return self._talker.quiet_s if isinstance(self._talker, TimedTalker) else None
+    def _await_silence(self) -> None:
+        """Tell a talker without a clock when its agent has said nothing for so long."""
+        talker, since = self._talker, self._quiet_since
+        quiet_s = talker.quiet_s if isinstance(talker, TimedTalker) else None
+        if quiet_s is None or since is None:
+            self._alarms.clear("quiet")
+        else:
+            self._alarms.set("quiet", since + quiet_s - time.monotonic(), self._tell_quiet)
 
-    def _listen_to_silence(self) -> None:
-        """Tell a talker without a clock that its agent has said nothing for so long."""
-        quiet_s, since = self._quiet_s(), self._quiet_since
-        if quiet_s is None or since is None or time.monotonic() < since + quiet_s:
-            return
+    def _tell_quiet(self) -> None:
         self._quiet_since = None
         assert isinstance(self._talker, TimedTalker)
-        self._machine.heard(self._talker.quiet())
+        self._hear(self._talker.quiet())
 
-    def _end_slow(self) -> None:
-        """End an agent by its tree that does not end when its input does."""
-        since = self._closing_since
-        if since is not None and time.monotonic() >= since + _ENDS_WITHIN_S:
-            self._closing_since = None
-            self._hosted.cancel()
-
-    # -- requests, viewers, the story --------------------------------------------------------------
+    # -- requests and the story --------------------------------------------------------------------
 
     def _take_requests(self) -> None:
+        if not self._writer.is_at_its_place():
+            raise CannotHold("the directory of this conversation was moved or removed")
         for asked in self._chat.requests.waiting():
             if asked.id not in self._writer.done:  # else a host was killed right then
                 self._machine.asked_for(asked)
             self._chat.requests.done(asked.id)
-
-    def _serve_sockets(self, ready: set[int]) -> None:
-        for fd in ready & self._viewers.keys():
-            try:
-                gone = not self._viewers[fd].recv(_READ)
-            except BlockingIOError:
-                gone = False
-            except OSError:
-                gone = True
-            if gone:
-                self._viewers.pop(fd).close()
-        if self._listener.fileno() in ready:
-            with suppress(OSError):
-                viewer = accept_from(self._listener)
-                if viewer is not None and len(self._viewers) < _MOST_VIEWERS:
-                    self._viewers[viewer.fileno()] = viewer
-
-    def _add(self, event: Any, request: str = "", *, now: bool = False) -> Talk:
-        self.talk = self._writer.add(event, request, now=now)
-        for viewer in self._viewers.values():
-            with suppress(OSError):
-                viewer.send(b".")  # one that has unread ones will look anyway
-        return self.talk
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]
@@ -363,14 +491,3 @@ class Host:
 
     def _random(self, count: int) -> bytes:
         return self._project.app.random_bytes(count)
-
-
-def hold(
-    project: Project, task: Task, chat: Chat, request: RunRequest, on_held: Callable[[Talk], None]
-) -> int:
-    """Hold the agent of a conversation in this process until it has ended. Raises LockBusy."""
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
-    # Who changes what waits holds the lock for a moment.
-    with FileLock(chat.lock).acquire(holder=holder, timeout_s=_FREE_WITHIN_S):
-        Host(project, task, chat, request=request, on_held=on_held).serve()
-    return 0

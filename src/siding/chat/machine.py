@@ -7,6 +7,7 @@ One prompt is in flight. It is noted as sent before the agent gets it, and the r
 it; the next one goes when its turn has ended and is recorded.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
@@ -32,6 +33,7 @@ from siding.chat.events import (
     Edited,
     Ended,
     Held,
+    HoldKept,
     Informed,
     Moved,
     Proven,
@@ -42,6 +44,7 @@ from siding.chat.events import (
     Sending,
     SettingsAsked,
     StopAsked,
+    SwitchAsked,
     Unsure,
     WentOn,
 )
@@ -55,9 +58,12 @@ from siding.chat.requests import (
     EndTalk,
     GivePrompt,
     GoOn,
+    HandOver,
     MovePrompt,
     SendAgain,
+    Stay,
     StopTurn,
+    SwitchTo,
 )
 from siding.chat.requests import (
     Asked as AskedFor,
@@ -68,12 +74,20 @@ from siding.ground.namedtuples import NamedTuple
 # Adds an event to the story and returns where the conversation stands then.
 Note = Callable[..., Talk]
 _HOLDS = frozenset({Trouble.LIMIT, Trouble.LOGIN})
+_DOES_NOT_STOP = (
+    "the agent was told to stop and goes on; "
+    "`siding chat end --now` ends it with all that it has started"
+)
 
 
 class TellOfPrompt(NamedTuple):
     """The recorder is to hear of a prompt; `ready` is to be called then."""
 
     prompt: Waiting
+
+
+class TellOfNone(NamedTuple):
+    """The prompt of which the recorder has heard does not go; `recorded` is to be called then."""
 
 
 class TellOfEnd(NamedTuple):
@@ -95,10 +109,29 @@ class WithdrawAsk(NamedTuple):
 
 
 class CloseAgent(NamedTuple):
-    """The agent is to be ended."""
+    """The agent is to be ended: it has nothing to do. `now`: whatever it does."""
+
+    now: bool = False
 
 
-Act = TellOfPrompt | TellOfEnd | PutAsk | WithdrawAsk | CloseAgent
+class Interrupt(NamedTuple):
+    """The agent's process is to be sent SIGINT."""
+
+
+class AwaitStop(NamedTuple):
+    """The agent was told to stop; `stop_is_late` is to be called if it has not done so in time."""
+
+
+Act = (
+    TellOfPrompt
+    | TellOfNone
+    | TellOfEnd
+    | PutAsk
+    | WithdrawAsk
+    | CloseAgent
+    | Interrupt
+    | AwaitStop
+)
 
 
 class Machine:
@@ -112,9 +145,18 @@ class Machine:
         self._add = note
         self._parts_of = parts_of
         self._acts: list[Act] = []
-        self._tells: Waiting | None = None  # the recorder hears of its prompt
-        self._is_ending = False  # the recorder hears of a turn's end
+        # What the recorder is to hear: a prompt, or that there is none any more.
+        self._hears: deque[Waiting | None] = deque()
+        self._going: Waiting | None = None  # goes to the agent when the recorder has heard of it
+        self._is_stopping = False  # the agent was told to
+        self._is_stop_late = False
         self._closes = False
+        self._is_closing = False
+        self._compacts = False  # it is to be told to
+        self._is_compacting = False
+        self._has_sent = False
+        self.hands_over: HandOver | None = None  # the agent's own screen is wanted
+        self.goes_on = False  # a prompt came when it was too late for this agent
 
     def acts(self) -> list[Act]:
         """Return what is to be done now, and forget it."""
@@ -137,9 +179,16 @@ class Machine:
                 self._note(SettingsAsked(model, mode, effort, by), asked.id)
                 self._talker.set(model=model, mode=mode, effort=effort)
             case Compact():
-                self._talker.compact()
-            case EndTalk():
-                self._closes = True
+                self._compacts = True
+            case EndTalk(now):
+                self._close(now=now)
+            case HandOver():
+                self.hands_over = request
+            case Stay():
+                if not self._is_closing:
+                    self.hands_over = None
+            case SwitchTo(agent, program, options, model, forced):
+                self._note(SwitchAsked(agent, program, options, model, by, forced), asked.id)
             case _:
                 assert_never(request)
         self._go_on()
@@ -151,7 +200,9 @@ class Machine:
         match request:
             case GivePrompt(_, words, files, steers):
                 self._note(Queued(prompt, words, files, steers, by), asked)
-                if self.talk.is_paused:
+                self._closes = False
+                self.goes_on = self._is_closing or not self.talk.is_held_by_host
+                if self.talk.is_paused and not self.talk.until:
                     self._note(WentOn(by))
                 if steers and self._can_steer():
                     self._steer(prompt)
@@ -176,7 +227,8 @@ class Machine:
         """Give the agent an answer; the first one counts."""
         if not any(each.ask == ask for each in self.talk.asks):
             return
-        self._note(Answered(ask, answer.allows, answer.always, answer.reason, answer.choices, by))
+        answered = Answered(ask, answer.allows, answer.always, answer.reason, answer.choices, by)
+        self._note(answered, now=True)
         self._talker.answer(ask, answer)
 
     def put(self, ask: str, decision: str) -> None:
@@ -204,10 +256,11 @@ class Machine:
             case AskGone(ask):
                 self._note(event)
                 self._acts.append(WithdrawAsk(ask))
-            case Troubled(trouble, message, _until):
+            case Troubled(trouble, message, until):
                 self._note(event)
-                if trouble in _HOLDS and self.talk.queue:
-                    self._note(Held(message))
+                self._is_compacting = False
+                if trouble in _HOLDS and (self.talk.queue or until):
+                    self._note(Held(message, until))
             case _:
                 self._note(event, now=isinstance(event, Opened))
 
@@ -215,32 +268,53 @@ class Machine:
         for each in self.talk.asks:
             self._acts.append(WithdrawAsk(each.ask))
         left = [each.prompt for each in self.talk.steered]
+        self._is_stopping = self._is_stop_late = self._is_compacting = False
         self._note(event, now=True)
         for prompt in reversed(left):
             self._note(Requeued(prompt, "the turn ended before the agent had taken it"))
-        self._is_ending = True
-        self._acts.append(TellOfEnd(event.how))
+        self._tell(TellOfEnd(event.how), None)
+
+    def waited(self) -> None:
+        """Go on: the moment has come until which what waits was held."""
+        if self.talk.is_paused and self.talk.until:
+            self._note(WentOn("siding"), now=True)
+            self._go_on()
 
     def ended(self, exit_code: int | None, reason: str) -> None:
         """Take note that the agent has ended. What it had and has not said is found out later."""
-        self._note(Ended(exit_code, reason), now=True)
+        self._note(Ended(exit_code, reason, self._is_closing), now=True)
+        self._going, self._is_stopping = None, False
 
     def ready(self, news: str) -> None:
         """Give the agent the prompt of which the recorder has heard. `news` is what it is to know
         before: what was taken back of its work."""
-        going, self._tells = self._tells, None
-        assert going is not None
-        if news:
-            self._note(Informed(going.prompt, news), now=True)
-        self._talker.prompt(going.prompt, self._parts_of(self.talk.sent or going))
+        heard = self._hears.popleft()
+        assert heard is not None
+        if heard is self._going:
+            self._going = None
+            self._has_sent = True
+            if news:
+                self._note(Informed(heard.prompt, news), now=True)
+            self._talker.prompt(heard.prompt, self._parts_of(self.talk.sent or heard))
         self._go_on()
 
     def recorded(self, step: int) -> None:
         """Go on after a turn: it is recorded as this step; 0 for none."""
-        self._is_ending = False
+        heard = self._hears.popleft()
+        assert heard is None
         if step:
             self._note(Recorded(step))
         self._go_on()
+
+    def is_not_given(self, prompt: str) -> bool:
+        """Tell whether the agent provably has not got a prompt that is noted as sent."""
+        return self._going is not None and self._going.prompt == prompt
+
+    def stop_is_late(self) -> None:
+        """Say that the agent has not stopped, if it has not."""
+        if self._is_stopping:
+            self._is_stop_late = True
+            self._note(Troubled(Trouble.OTHER, _DOES_NOT_STOP))
 
     # -- after a kill ------------------------------------------------------------------------------
 
@@ -266,19 +340,46 @@ class Machine:
     def _go_on(self) -> None:
         """Send the next prompt if it is its turn, or end the agent if that is wanted."""
         talk = self.talk
-        is_busy = talk.is_running or talk.sent is not None or self._tells or self._is_ending
-        if is_busy or not talk.is_open:
+        is_at_work = talk.is_running or talk.sent is not None or self._is_compacting
+        if is_at_work or self._hears or self._is_closing or not talk.is_held_by_host:
             return
-        if self._closes:
+        can_send = bool(talk.queue) and not (talk.is_paused or talk.unsure)
+        # What the agent was started for comes first.
+        closes = self._closes and not (can_send and not self._has_sent)
+        if closes or self._is_to_leave():
+            self._closes, self._is_closing = False, True
             self._acts.append(CloseAgent())
-            self._closes = False
             return
-        if not talk.queue or talk.is_paused or talk.unsure:
+        if not talk.is_open:
+            return
+        if self._compacts:
+            self._compacts = False
+            self._compact()
+            return
+        if not can_send:
             return
         going = talk.queue[0]
         self._note(Sending(going.prompt), now=True)
-        self._tells = going
-        self._acts.append(TellOfPrompt(going))
+        self._going = going
+        self._tell(TellOfPrompt(going), going)
+
+    def _tell(self, act: TellOfPrompt | TellOfNone | TellOfEnd, heard: Waiting | None) -> None:
+        self._hears.append(heard)
+        self._acts.append(act)
+
+    def _is_to_leave(self) -> bool:
+        """Tell whether the agent is to make room for its own screen, or for another agent. What it
+        has in the background may keep it.
+        """
+        talk, hands_over = self.talk, self.hands_over
+        leaves = talk.switching or hands_over
+        if leaves is None:
+            return False
+        if not talk.background or leaves.forced:
+            return True
+        self.hands_over = None
+        self._note(HoldKept(talk.background), now=True)
+        return False
 
     def _can_steer(self) -> bool:
         talk = self.talk
@@ -294,9 +395,39 @@ class Machine:
         waiting = [each.prompt for each in self.talk.queue]
         for prompt in waiting:
             self._note(Dropped(prompt, by))
+        if self._going is not None:  # the agent does not get it
+            self._note(Dropped(self._going.prompt, by))
+            self._going = None
+            self._tell(TellOfNone(), None)
         self._note(StopAsked(by), request)  # on the disk with what it drops
-        if self.talk.is_running or self.talk.sent is not None:
+        self._compacts = False
+        if self.talk.is_running or self.talk.sent is not None or self._is_compacting:
+            self._stop_agent()
+
+    def _stop_agent(self) -> None:
+        by_signal = not self._talker.abilities.stops
+        if not self._is_stopping or self._is_stop_late:
             self._talker.stop()
+        if by_signal:
+            self._acts.append(Interrupt())
+        if not self._is_stopping or self._is_stop_late:
+            self._is_stopping, self._is_stop_late = True, False
+            self._acts.append(AwaitStop())
+
+    def _close(self, *, now: bool) -> None:
+        if now:
+            self._is_closing = True
+            self._acts.append(CloseAgent(now=True))
+        else:
+            self._closes = True
+
+    def _compact(self) -> None:
+        if self._talker.abilities.compacts:
+            self._is_compacting = True
+            self._talker.compact()
+        else:
+            self._note(Troubled(Trouble.OTHER, "this agent cannot make its conversation shorter"))
+            self._go_on()
 
     def _note(self, event: Any, request: str = "", *, now: bool = False) -> None:
         """Add to the story; `now` if it has to be on the disk before anything else is done."""

@@ -74,11 +74,36 @@ class Compact(NamedTuple):
 
 
 class EndTalk(NamedTuple):
-    """End the agent; the next prompt goes on with the conversation."""
+    """End the agent when its turn has ended; with `now` at once, with all that it has started.
+
+    The next prompt goes on with the conversation.
+    """
+
+    now: bool = False
+
+
+class HandOver(NamedTuple):
+    """End the agent at its turn's end, as its own screen is to be opened; keep what waits."""
+
+    forced: bool = False  # whatever it has running in the background
+
+
+class Stay(NamedTuple):
+    """Do not end the agent: nobody waits for its own screen any more."""
+
+
+class SwitchTo(NamedTuple):
+    """Have another agent go on at the turn's end."""
+
+    agent: str
+    program: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    model: str = ""
+    forced: bool = False
 
 
 AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
-Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk
+Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk | HandOver | Stay | SwitchTo
 
 _KINDS: Mapping[str, type[Any]] = {
     "prompt": GivePrompt,
@@ -91,6 +116,9 @@ _KINDS: Mapping[str, type[Any]] = {
     "set": Change,
     "compact": Compact,
     "end": EndTalk,
+    "hand-over": HandOver,
+    "stay": Stay,
+    "switch": SwitchTo,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 
@@ -101,6 +129,12 @@ class Asked(NamedTuple):
     id: str
     request: Request
     by: str = ""
+
+    @property
+    def at_ns(self) -> int:
+        """When it was asked, in nanoseconds since 1970."""
+        number = self.id.partition("-")[0]
+        return int(number) if number.isdecimal() else 0
 
 
 class Requests:
@@ -160,6 +194,18 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
             text(given.get("text")),
             words(given.get("files")),
             steers=given.get("steers") is True,
+        )
+    if kind is EndTalk:
+        return EndTalk(now=given.get("now") is True)
+    if kind is HandOver:
+        return HandOver(forced=given.get("forced") is True)
+    if kind is SwitchTo:
+        return SwitchTo(
+            text(given.get("agent")),
+            words(given.get("program")),
+            words(given.get("options")),
+            text(given.get("model")),
+            forced=given.get("forced") is True,
         )
     made: Request = kind(*(text(given.get(name)) for name in kind._fields))
     return made

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from siding.agents.talking.port import Origin
+from siding.agents.talking.port import How, Origin
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.fields import text, whole, words
+from siding.ground.storage.fields import mapping, mappings, text, whole, words
 
 
 class Standing(StrEnum):
@@ -18,6 +18,7 @@ class Standing(StrEnum):
     WAITS = "waits"  # for a person: what its agent asks
     STOPPING = "stopping"
     HELD = "held"  # something waits to be sent, until somebody goes on
+    HANDED_OVER = "handed-over"  # the agent's own screen is open on it
     UNSURE = "unsure"  # whether its agent has taken a prompt: a person decides
     ENDED = "ended"  # nobody holds its agent; the next prompt goes on with it
 
@@ -44,7 +45,37 @@ class OpenAsk(NamedTuple):
     ask: str
     title: str
     decision: str = ""  # as which it was put to a person
-    record: Mapping[str, Any] = {}
+    said: Mapping[str, Any] = {}  # its line of the story
+
+    @property
+    def questions(self) -> list[Mapping[str, Any]]:
+        """Its questions, as the story has them; [] for a permission."""
+        return [*mappings(self.said["choices"])] if "choices" in self.said else []
+
+    @property
+    def can_always(self) -> bool:
+        return "can_always" in self.said and self.said["can_always"] is True
+
+
+class Switching(NamedTuple):
+    """The agent that is to go on when the turn has ended."""
+
+    agent: str
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    model: str = ""
+    forced: bool = False
+
+
+class Parked(NamedTuple):
+    """An agent that was in the conversation before, and how it is held when it comes back."""
+
+    program: tuple[str, ...]
+    options: tuple[str, ...]
+    model: str
+    session: str
+    taken: int  # prompts of ours, in its session
+    knows: int  # the number of the line up to which it has the story
 
 
 class Talk(NamedTuple):
@@ -74,14 +105,35 @@ class Talk(NamedTuple):
     taken: int = 0  # prompts of ours
     asks: tuple[OpenAsk, ...] = ()
     trouble: str = ""
+    trouble_kind: str = ""  # as the port's `Trouble` names it
+    until: str = ""  # when what is held goes on by itself, ISO 8601; "" for when somebody says so
+    since: str = ""  # when it began to stand as it does, ISO 8601
+    how: str = ""  # how its last turn ended: `How`; "" before one has, and while one runs
+    why: str = ""
+    exit_code: int = 0  # of an agent that has ended
+    is_wanted_end: bool = False  # somebody had it ended
     input_tokens: int = 0
     output_tokens: int = 0
     context: int = 0
     title: str = ""
+    sandbox: Mapping[str, Any] = {}  # what was asked of it, for each host
+    background: tuple[str, ...] = ()  # what the agent has running beside its turns
+    always: tuple[str, ...] = ()  # what it may do without asking, until it ends
+    is_handed_over: bool = False
+    handed_over_at: str = ""  # ISO 8601
+    kept: int = 0  # times that the agent was not ended because of these
+    switching: Switching | None = None
+    parked: Mapping[str, Parked] = {}  # by the agent's name
+    # The present agent has not heard of what the lines behind `knows`, up to `untold`, say; 0: of
+    # nothing that came before it.
+    knows: int = 0
+    untold: int = 0
 
     @property
     def standing(self) -> Standing:
         """What it is doing now, as one word."""
+        if self.is_handed_over:
+            return Standing.HANDED_OVER
         if not self.is_held_by_host:
             return Standing.UNSURE if self.unsure else Standing.ENDED
         if self.asks:
@@ -95,6 +147,13 @@ class Talk(NamedTuple):
         if not self.is_open:
             return Standing.STARTING
         return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
+
+    def is_told_with(self, prompt: Waiting) -> bool:
+        """Tell whether the story goes along with a prompt. A command of the agent's own is alone,
+        and a prompt into a running turn comes after one that was told.
+        """
+        is_first = self.sent is not None and self.sent.prompt == prompt.prompt
+        return self.untold > 0 and is_first and not prompt.text.startswith("/")
 
     def waiting(self, prompt: str) -> Waiting | None:
         return next((each for each in self.queue if each.prompt == prompt), None)
@@ -111,7 +170,12 @@ def after(talk: Talk, line: Mapping[str, Any]) -> Talk:
     """Return where a conversation stands after one more line. A line of a later version is none."""
     step = _STEPS.get(text(line.get("event")))
     talk = talk._replace(seq=max(talk.seq, whole(line.get("seq"))))
-    return talk if step is None else step(talk, line)
+    if step is None:
+        return talk
+    now = step(talk, line)
+    if talk.since and now.standing is talk.standing:
+        return now
+    return now._replace(since=text(line.get("at")) or talk.since)
 
 
 def _without(all_: tuple[Waiting, ...], prompt: str) -> tuple[Waiting, ...]:
@@ -164,7 +228,12 @@ def _moved(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _dropped(talk: Talk, line: Mapping[str, Any]) -> Talk:
     prompt = text(line.get("prompt"))
-    return talk._replace(queue=_without(talk.queue, prompt), unsure=_without(talk.unsure, prompt))
+    has_gone = talk.is_taken or talk.sent is None or talk.sent.prompt != prompt
+    return talk._replace(
+        queue=_without(talk.queue, prompt),
+        unsure=_without(talk.unsure, prompt),
+        sent=talk.sent if has_gone else None,
+    )
 
 
 def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -204,7 +273,8 @@ def _taken(talk: Talk, line: Mapping[str, Any]) -> Talk:
     if any(each.prompt == prompt for each in talk.steered):
         return talk._replace(steered=_without(talk.steered, prompt), taken=talk.taken + 1)
     if talk.sent is not None and talk.sent.prompt == prompt and not talk.is_taken:
-        return talk._replace(is_taken=True, taken=talk.taken + 1)
+        untold = 0 if talk.is_told_with(talk.sent) else talk.untold
+        return talk._replace(is_taken=True, taken=talk.taken + 1, untold=untold)
     if any(each.prompt == prompt for each in talk.unsure):
         return talk._replace(unsure=_without(talk.unsure, prompt), taken=talk.taken + 1)
     return talk
@@ -223,10 +293,21 @@ def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
 def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
     by_itself = line.get("origin") == Origin.ITSELF.value
     turns = talk.turns + 1
-    return talk._replace(is_running=True, is_by_itself=by_itself, turns=turns, trouble="")
+    return talk._replace(
+        is_running=True,
+        is_by_itself=by_itself,
+        turns=turns,
+        trouble="",
+        trouble_kind="",
+        how="",
+        why="",
+    )
 
 
-def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
+def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    how = text(line.get("how"))
+    if how == How.DONE.value and talk.trouble_kind and not talk.until:
+        talk = talk._replace(trouble="", trouble_kind="")  # it went on all the same
     # A prompt that was sent while the agent was at a turn of its own is still on its way.
     is_on_its_way = talk.is_by_itself and not talk.is_taken
     return talk._replace(
@@ -235,11 +316,13 @@ def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
         is_by_itself=False,
         is_stopping=False,
         asks=(),
+        how=how,
+        why=text(line.get("reason")),
     )
 
 
 def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    new = OpenAsk(text(line.get("ask")), text(line.get("title")), record=dict(line))
+    new = OpenAsk(text(line.get("ask")), text(line.get("title")), said=dict(line))
     return talk._replace(asks=(*talk.asks, new))
 
 
@@ -252,12 +335,27 @@ def _put(talk: Talk, line: Mapping[str, Any]) -> Talk:
     return talk._replace(asks=asks)
 
 
+def _answered(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    asked = next((each for each in talk.asks if each.ask == line.get("ask")), None)
+    if asked is not None and line.get("allows") is True and line.get("always") is True:
+        talk = talk._replace(always=(*talk.always, asked.title))
+    return _ask_over(talk, line)
+
+
 def _ask_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
     return talk._replace(asks=tuple(each for each in talk.asks if each.ask != line.get("ask")))
 
 
 def _hosted(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    return talk._replace(run=text(line.get("run")), is_held_by_host=True, is_open=False, trouble="")
+    return _gone(talk)._replace(
+        run=text(line.get("run")),
+        is_held_by_host=True,
+        is_handed_over=False,
+        trouble="",
+        trouble_kind="",
+        exit_code=0,
+        is_wanted_end=False,
+    )
 
 
 def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -270,14 +368,74 @@ def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
     )
 
 
+def _gone(talk: Talk) -> Talk:
+    """Return where it stands without its agent's process, and what was in there."""
+    return talk._replace(is_open=False, asks=(), background=(), always=())
+
+
 def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    return talk._replace(
+    return _gone(talk)._replace(
         is_held_by_host=False,
-        is_open=False,
         is_running=False,
         is_stopping=False,
-        asks=(),
         trouble=text(line.get("reason")) or talk.trouble,
+        exit_code=whole(line.get("exit_code")),
+        is_wanted_end=line.get("wanted") is True,
+    )
+
+
+def _troubled(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(trouble=text(line.get("message")), trouble_kind=text(line.get("trouble")))
+
+
+def _handed_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(is_handed_over=True, handed_over_at=text(line.get("at")), trouble="")
+
+
+def _handed_back(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    session = text(line.get("session")) or talk.session
+    taken = talk.taken + whole(line.get("prompts"))
+    return talk._replace(is_handed_over=False, session=session, taken=taken)
+
+
+def _told(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    if talk.title or line.get("who") != "person":
+        return talk
+    return talk._replace(title=text(line.get("text")).strip().partition("\n")[0][:80])
+
+
+def _switch_asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    wanted = Switching(
+        text(line.get("agent")),
+        words(line.get("program")),
+        words(line.get("options")),
+        text(line.get("model")),
+        forced=line.get("forced") is True,
+    )
+    return talk._replace(switching=None if wanted.agent == talk.agent else wanted)
+
+
+def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    seq, agent = whole(line.get("seq")), text(line.get("agent"))
+    # One that leaves before it was told anything knows what it knew.
+    knows = talk.knows if talk.untold else seq
+    left = Parked(talk.program, talk.options, talk.model, talk.session, talk.taken, knows)
+    back = talk.parked.get(agent) if line.get("session") else None
+    return talk._replace(
+        agent=agent,
+        program=words(line.get("program")),
+        options=words(line.get("options")),
+        model=text(line.get("model")),
+        mode="",
+        effort="",
+        session=text(line.get("session")),
+        taken=0 if back is None else back.taken,
+        knows=0 if back is None else back.knows,
+        untold=seq,
+        context=0,
+        switching=None,
+        parked={**talk.parked, talk.agent: left},
+        trouble="",
     )
 
 
@@ -313,16 +471,29 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "turn-ended": _turn_ended,
     "asked": _asked,
     "put": _put,
-    "answered": _ask_over,
+    "answered": _answered,
     "ask-gone": _ask_over,
     "hosted": _hosted,
     "opened": _opened,
     "session-changed": lambda talk, line: talk._replace(session=text(line.get("session"))),
     "ended": _ended,
+    "sandbox-asked": lambda talk, line: talk._replace(sandbox=mapping(line.get("sandbox"))),
+    "in-background": lambda talk, line: talk._replace(background=words(line.get("running"))),
+    "handed-over": _handed_over,
+    "screen-opened": lambda talk, line: talk._replace(run=text(line.get("run"))),
+    "handed-back": _handed_back,
+    "hold-kept": lambda talk, _line: talk._replace(switching=None, kept=talk.kept + 1),
+    "told": _told,
+    "took": lambda talk, line: talk._replace(session=text(line.get("session"))),
+    "switch-asked": _switch_asked,
+    "switched": _switched,
     "applied": _applied,
+    "settings-asked": lambda talk, line: _applied(talk, line) if line.get("is_kept") else talk,
     "used": _used,
     "stop-asked": lambda talk, _line: talk._replace(is_stopping=talk.is_running),
-    "held": lambda talk, _line: talk._replace(is_paused=True),
-    "went-on": lambda talk, _line: talk._replace(is_paused=False),
-    "troubled": lambda talk, line: talk._replace(trouble=text(line.get("message"))),
+    "held": lambda talk, line: talk._replace(is_paused=True, until=text(line.get("until"))),
+    "went-on": lambda talk, _line: talk._replace(
+        is_paused=False, until="", trouble="", trouble_kind=""
+    ),
+    "troubled": _troubled,
 }

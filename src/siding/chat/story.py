@@ -25,12 +25,23 @@ class Story:
     def __init__(self, path: Path) -> None:
         self._fd = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._cut_torn()
+        self.size = os.fstat(self._fd).st_size
 
     def add(self, record: Mapping[str, Any], *, now: bool) -> None:
         """Append a line. With `now` it and all before it are on the disk when this returns."""
-        write_all(self._fd, encode_line(record) + b"\n")
+        line = encode_line(record) + b"\n"
+        write_all(self._fd, line)
+        self.size += len(line)
         if now:
             flush(self._fd)
+
+    def is_at(self, path: Path) -> bool:
+        """Tell whether the file is still the one that has this path."""
+        try:
+            there, ours = path.stat(), os.fstat(self._fd)
+        except OSError:
+            return False
+        return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
     def close(self) -> None:
         flush(self._fd)
@@ -59,13 +70,18 @@ class StoryReader:
 
     def lines(self) -> Iterator[bytes]:
         """Yield the whole lines that are there and were not read yet, each with its newline."""
-        kept = b""
-        while block := os.pread(self._fd, _BLOCK, self.offset + len(kept)):
-            kept += block
-            while (place := kept.find(b"\n")) >= 0:
-                line, kept = kept[: place + 1], kept[place + 1 :]
+        begun: list[bytes] = []  # of the last line, which is not whole
+        place = self.offset
+        while block := os.pread(self._fd, _BLOCK, place):
+            place += len(block)
+            *whole, rest = block.split(b"\n")
+            for each in whole:
+                line = b"".join([*begun, each, b"\n"])
+                begun.clear()
                 self.offset += len(line)
                 yield line
+            if rest:
+                begun.append(rest)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield them as records. A line that cannot be read is passed over."""
@@ -74,6 +90,10 @@ class StoryReader:
                 yield parse_object(line)
             except NotJson:
                 continue
+
+    def at(self, offset: int) -> bytes:
+        """Return the byte there; nothing behind the end."""
+        return os.pread(self._fd, 1, offset)
 
     def close(self) -> None:
         os.close(self._fd)

@@ -39,6 +39,7 @@ class TurnRecorder:
         self._project = Project(project.app, project.layout, project.paths)
         self._task, self._run = task, run
         self._layout = project.task_layout(task.id)
+        self._before = Reported()  # as it was before the newest prompt
         self._waiting: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="siding: turns", daemon=True)
         self._thread.start()
@@ -54,6 +55,11 @@ class TurnRecorder:
         self._waiting.put(
             lambda: then(self._tried(lambda: self._begin(session, prompt, is_new=is_new), ""))
         )
+
+    def taken_back(self, then: Callable[[int], None]) -> None:
+        """The prompt does not go to the agent; `then` is called as if a turn without a step had
+        ended."""
+        self._waiting.put(lambda: then(self._tried(self._take_back, 0)))
 
     def ended(
         self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[int], None]
@@ -81,7 +87,7 @@ class TurnRecorder:
     def _begin(self, session: str, prompt: Waiting, *, is_new: bool) -> str:
         if self._run.is_recorded:
             settle_before_turn(self._project, self._task.id, self._run.id)
-        before = read_reported(self._layout, self._run.id) or Reported()
+        self._before = before = read_reported(self._layout, self._run.id) or Reported()
         known = before._replace(session=session or before.session, is_new=is_new)
         told = news(self._project.ledger(self._task.id), known)
         words = self._project.redaction.text(prompt.text)[:LONGEST_PROMPT]
@@ -89,6 +95,10 @@ class TurnRecorder:
         now = begun._replace(turn=prompt.prompt, prompts=before.prompts + 1, seen=told.seen)
         write_reported(self._layout, self._run.id, now)
         return told.text
+
+    def _take_back(self) -> int:
+        write_reported(self._layout, self._run.id, self._before)
+        return 0
 
     def _end(self, session: str, how: How, used: Mapping[str, UsedTokens]) -> int:
         before = read_reported(self._layout, self._run.id) or Reported()

@@ -3,11 +3,14 @@
 Where the conversation stands (`talk`) is kept beside it, so that nobody reads the story again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from siding.agents.talking.port import PromptTaken
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
+from siding.chat.kept import Keeper
+from siding.chat.masking import PIECES, Masker
 from siding.chat.state import Talk, after
 from siding.chat.store import Chat
 from siding.chat.story import Story
@@ -15,25 +18,53 @@ from siding.record.place.project import Project
 
 
 class StoryWriter:
-    """The story of one conversation, open for its one writer."""
+    """The story of one conversation, open for its one writer.
+
+    `done` are requests that still lie there and were carried out. `on_grown` is called after each
+    line.
+    """
 
     def __init__(self, project: Project, chat: Chat) -> None:
         self._project, self._chat = project, chat
+        self._masker = Masker(project.redaction)
+        self.on_grown: Callable[[], None] = _nothing
         self._story = Story(chat.story)
         self.talk, self.done = chat.talk_and_done()
+        self._keeper = Keeper(chat.kept)
 
     def add(self, event: Any, request: str = "", *, now: bool = False) -> Talk:
         """Append an event; return where the conversation stands then.
 
-        `request` is the one of which it is the effect. With `now` it is on the disk at return.
+        `request` is the one of which it is the effect. With `now` it is on the disk at return. The
+        end of a piece of text may be held back until more of it comes, or another event.
         """
+        *before, last = [*self._masker.of(event)] or [None]
+        for each in before:
+            self._write(each, "", now=False)
+        if last is not None:
+            self._write(last, request, now=now)
+        return self.talk
+
+    def is_at_its_place(self) -> bool:
+        return self._story.is_at(self._chat.story)
+
+    def keep(self) -> None:
+        """Keep beside the story where the conversation stands, if a list shows something else."""
+        with suppress(OSError):  # without room: who asks reads the story
+            self._keeper.keep(self.talk, self._story.size)
+
+    def close(self) -> None:
+        self.keep()
+        self._story.close()
+
+    def _write(self, event: Any, request: str, *, now: bool) -> None:
         record: Mapping[str, Any] = {
             "seq": self.talk.seq + 1,
             "at": self._project.app.now(),
             **record_of(event),
             **({"request": request} if request else {}),
         }
-        kept = self._project.redaction.record(record)
+        kept = record if isinstance(event, PIECES) else self._project.redaction.record(record)
         has_secret = isinstance(event, Queued | Edited) and kept["text"] != event.text
         if has_secret:
             self._chat.keep_prompt(event.prompt, event.text)
@@ -42,7 +73,8 @@ class StoryWriter:
         if isinstance(event, Dropped | PromptTaken | Proven | Edited) and not has_secret:
             self._chat.forget_prompt(event.prompt)
         self.talk = after(self.talk, kept)
-        return self.talk
+        self.on_grown()
 
-    def close(self) -> None:
-        self._story.close()
+
+def _nothing() -> None:
+    """Nobody is to be told."""

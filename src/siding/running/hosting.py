@@ -83,6 +83,10 @@ class Hosted:
         """Let the command read the end of its input."""
         self._requests.end_input()
 
+    def interrupt(self) -> None:
+        """Send the command SIGINT, as Ctrl-C does. What it makes of it is its own affair."""
+        self._requests.interrupt()
+
     def cancel(self, *, now: bool = False) -> None:
         """End everything that the run started: SIGTERM, two seconds, SIGKILL; `now` at once.
 

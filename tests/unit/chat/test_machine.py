@@ -28,7 +28,14 @@ from siding.agents.talking.port import (
     TurnStarted,
 )
 from siding.chat.events import Began, Hosted, record_of
-from siding.chat.machine import Machine, PutAsk, TellOfEnd, TellOfPrompt, WithdrawAsk
+from siding.chat.machine import (
+    Machine,
+    PutAsk,
+    TellOfEnd,
+    TellOfNone,
+    TellOfPrompt,
+    WithdrawAsk,
+)
 from siding.chat.requests import (
     Asked as Request,
 )
@@ -140,7 +147,7 @@ class Conversation(RuleBasedStateMachine):
                 self.machine.proven(each.prompt, self.agent.proof(each.prompt))
         self.machine.cut_off("its host was killed")
         self.machine.talk = self.add(Hosted("r1", "s"), now=True)
-        self.tells: list[TellOfPrompt | TellOfEnd] = []
+        self.tells: list[TellOfPrompt | TellOfNone | TellOfEnd] = []
         self.open_asks: list[str] = []
         self.turn = ""
         self.machine.heard([Opened("s")])
@@ -152,7 +159,7 @@ class Conversation(RuleBasedStateMachine):
     def act(self) -> None:
         for act in self.machine.acts():
             match act:
-                case TellOfPrompt() | TellOfEnd():
+                case TellOfPrompt() | TellOfNone() | TellOfEnd():
                     self.tells.append(act)
                 case PutAsk(asked):
                     self.open_asks.append(asked.ask)
@@ -204,8 +211,11 @@ class Conversation(RuleBasedStateMachine):
 
     @rule()
     def stop(self) -> None:
-        for each in self.machine.talk.queue:
-            self.given[each.prompt] = "dropped"
+        before = self.machine.talk
+        dropped = [each.prompt for each in before.queue]
+        if before.sent is not None and self.machine.is_not_given(before.sent.prompt):
+            dropped.append(before.sent.prompt)
+        self.given.update(dict.fromkeys(dropped, "dropped"))
         self.request(StopTurn())
 
     @precondition(lambda self: self.open_asks)
@@ -225,9 +235,12 @@ class Conversation(RuleBasedStateMachine):
     def told(self, goes_back: bool) -> None:
         match self.tells.pop(0):
             case TellOfPrompt(prompt):
+                goes = self.machine.is_not_given(prompt.prompt)  # else it was stopped meanwhile
                 self.machine.ready(NEWS if goes_back else "")
                 words = f"{NEWS}\n\n{prompt.text}" if goes_back else prompt.text
-                assert self.talker.newest == (words,)
+                assert self.talker.newest == (words,) or not goes
+            case TellOfNone():
+                self.machine.recorded(0)
             case TellOfEnd():
                 self.machine.recorded(3 if goes_back else 0)
         self.act()

@@ -253,8 +253,13 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "drop": ("chat.queue:DROP", "drop prompts that wait"),
         "again": ("chat.queue:AGAIN", "send a prompt again that is unsure"),
         "go-on": ("chat.queue:GO_ON", "send what is held"),
+        "set": ("chat.settings:SET", "change its agent's model, mode or effort"),
+        "compact": ("chat.settings:COMPACT", "have its agent make it shorter"),
+        "commands": ("chat.settings:COMMANDS", "its agent's own commands"),
+        "abilities": ("chat.settings:ABILITIES", "what can be asked of each agent"),
         "stop": ("chat.turns:STOP", "end the turn, and drop what waits"),
         "end": ("chat.turns:END", "end the agent; a prompt brings it back"),
+        "switch": ("chat.switch:SWITCH", "have another agent go on with it"),
     },
     "agent": {
         "doctor": (

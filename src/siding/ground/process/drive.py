@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from siding.ground.process.signals import ENDING, STOP, SignalInbox
+from siding.ground.process.signals import ENDING, INTERRUPT, STOP, SignalInbox
 from siding.ground.process.streams import Channel, TerminalInput
 from siding.ground.process.tree import EndedProcesses, ProcessTree
 
@@ -243,6 +243,9 @@ class Drive:
             elif number == STOP:
                 self.was_stopped = True
                 self._stop(signal.SIGTERM)
+            elif number == INTERRUPT:
+                if self._ender is None:
+                    self._forward_interrupt()
             elif number == signal.SIGINT or number in ENDING:
                 self._stop(number)
         return bool(numbers)

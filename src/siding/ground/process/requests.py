@@ -9,7 +9,7 @@ import select
 from collections.abc import Callable
 from threading import Condition
 
-from siding.ground.process.signals import SignalInbox
+from siding.ground.process.signals import INTERRUPT, SignalInbox
 from siding.ground.process.streams import TerminalInput
 
 _MOST_WAITING = 256 << 10  # bytes of input that the command has not read
@@ -40,6 +40,7 @@ class Requests:
         self._waiting = b""
         self._ends_input = False
         self._stops: list[bool] = []
+        self._interrupts = 0
         self._is_stopped = False
         self._inbox: SignalInbox | None = None
         self._stdin = -1
@@ -73,6 +74,12 @@ class Requests:
         with self._changed:
             self._is_stopped = True
             self._stops.append(now)
+            self._wake()
+
+    def interrupt(self) -> None:
+        """Send the command SIGINT. It may go on, and so does the run."""
+        with self._changed:
+            self._interrupts += 1
             self._wake()
 
     # Called in the loop.
@@ -132,7 +139,10 @@ class Requests:
             except BlockingIOError:
                 pass
             stops, self._stops = self._stops, []
+            interrupts, self._interrupts = self._interrupts, 0
             assert self._inbox is not None
+            for _ in range(interrupts):
+                self._inbox.post(INTERRUPT)
             for now in stops:
                 self._inbox.stop(now)
             if self._ends_input and not self._waiting:

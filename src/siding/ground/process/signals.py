@@ -8,6 +8,7 @@ from typing import Self
 # SIGQUIT too: in piped mode Ctrl-\ reaches only us, and the command would go on after our death.
 ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 STOP = 0  # in the place of a signal: the end of the run was asked for
+INTERRUPT = 255  # in the place of a signal: the command is to get SIGINT, and the run goes on
 _WATCHED = ENDING | {
     signal.SIGINT,
     signal.SIGCHLD,

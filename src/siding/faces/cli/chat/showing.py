@@ -89,6 +89,23 @@ def _ended(line: Mapping[str, Any]) -> str:
     return f"  the agent has ended{f' ({why})' if why else ''}"
 
 
+def _told(line: Mapping[str, Any]) -> str:
+    mark = {"person": "> ", "tool": "· "}.get(_said(line, "who"), "")
+    return f"{mark}{_said(line, 'text')}"
+
+
+def _took(line: Mapping[str, Any]) -> str:
+    left = line.get("left_out")
+    where = f"; {left} earlier messages: siding session show {_said(line, 'session')}"
+    return f"  taken over from run {_said(line, 'run')}{where if left else ''}"
+
+
+def _kept(line: Mapping[str, Any]) -> str:
+    found = line.get("running")
+    running = ", ".join(map(str, found)) if isinstance(found, list) else ""
+    return f"  the agent was not ended: this runs in the background: {running}"
+
+
 # What is said of an event, "" for nothing, and its style.
 _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "tool-started": (lambda line: f"· {_said(line, 'title') or _said(line, 'name')}", "cyan"),
@@ -100,4 +117,11 @@ _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "turn-ended": (_turn_ended, "yellow"),
     "unsure": (lambda _line: "  nobody knows whether the agent has taken this prompt", "yellow"),
     "ended": (_ended, "dim"),
+    "told": (_told, ""),
+    "took": (_took, "yellow"),
+    "handed-over": (lambda _line: "  it is on the agent's own screen", "yellow"),
+    "handed-back": (lambda line: f"  the own screen is closed{_because(line)}", "yellow"),
+    "hold-kept": (_kept, "yellow"),
+    "switch-asked": (lambda line: f"  {_said(line, 'agent')} is to go on", "dim"),
+    "switched": (lambda line: f"  {_said(line, 'agent')} goes on", "yellow"),
 }

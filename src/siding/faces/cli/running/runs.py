@@ -225,6 +225,15 @@ def _attach_options(parser: ArgumentParser) -> None:
         help="with d behind it, leaves the run (default: ctrl-])",
     )
     parser.add_argument("--read-only", action="store_true", help="only look; keys go nowhere")
+    parser.add_argument(
+        "--own", action="store_true", help="open a conversation on its agent's own screen"
+    )
+    parser.add_argument(
+        "-c", "--chat", metavar="ID", default="", help="with --own: such as c2 (default: newest)"
+    )
+    parser.add_argument(
+        "-f", "--force", action="store_true", help="with --own: end what the agent has running"
+    )
 
 
 def _attach(arguments: Namespace, context: Context) -> int:
@@ -233,6 +242,12 @@ def _attach(arguments: Namespace, context: Context) -> int:
     from siding.running.attach import Left, attach, control_key, watch
 
     prefix = control_key(arguments.detach_key)
+    if arguments.own:
+        from siding.faces.cli.running.own_screen import open_own_screen
+
+        return open_own_screen(arguments, context)
+    if arguments.chat or arguments.force:
+        raise UsageError("--chat and --force are of --own", hint="siding attach --own -c c2")
     project = require_project(context.app)
     context.screen.use_colour(project.settings.color)
     watching = attach(
@@ -254,9 +269,15 @@ RUN is a run's id (r7) or name; without one, the only run that lives in the task
 people may be attached at once; the run's terminal has the size of the window of whoever acted last.
 A run without a terminal is only shown. When the run ends, so does this, with its exit status.
 
+--own ends the hold of a conversation (`siding chat`) when its turn has ended, and opens it on the
+agent's own screen, as a run. What waits in its queue is kept. Leaving the screen gives the
+conversation back, with all that was said there. What cannot come along is shown first; while
+something runs in the background it is refused without --force.
+
   siding attach
   siding attach r7 --read-only
   siding attach web --detach-key ctrl-a
+  siding attach --own -c c2
 """,
     _attach_options,
     _attach,

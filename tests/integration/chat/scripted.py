@@ -1,0 +1,99 @@
+"""A conversation with agents without a model: `claude`, and `siding-agent` in its place."""
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agents.talking import scripted_claude
+from sandbox import Sandbox
+
+PATIENCE_S = 60.0
+AGENTS = ("claude", "siding-agent")
+
+
+class Talked:
+    """The newest conversation of the task `talk`, with two agents that do as they are told."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        programs = sandbox.directory / "programs"
+        programs.mkdir()
+        for name in AGENTS:
+            program = programs / name
+            words = f'"{sys.executable}" -S -E "{scripted_claude.__file__}"'
+            program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+            program.chmod(0o755)
+        sandbox.env["PATH"] = os.pathsep.join([str(programs), sandbox.env["PATH"]])
+
+    def siding(self, *words: str, status: int = 0) -> str:
+        """Run Siding; return what it said, to whichever stream."""
+        done = self.sandbox.siding(*words, status=status)
+        return (done.stdout + done.stderr).decode()
+
+    def send(self, prompt: str) -> None:
+        self.siding("chat", "send", prompt)
+
+    @property
+    def story(self) -> list[dict[str, Any]]:
+        said = self.sandbox.siding("chat", "show", "--json").stdout.decode()
+        return [json.loads(line) for line in said.splitlines()]
+
+    @property
+    def row(self) -> dict[str, Any]:
+        found: list[dict[str, Any]] = self.sandbox.json("chat", "list", "--json")
+        return found[-1]
+
+    def events(self, *names: str) -> list[dict[str, Any]]:
+        return [line for line in self.story if line["event"] in names]
+
+    def text(self) -> str:
+        return "".join(line["text"] for line in self.events("text"))
+
+    def taken(self) -> list[tuple[str, str]]:
+        """Return the prompts that were taken, each with the agent that took it."""
+        agent, texts, found = "", {}, []
+        for line in self.story:
+            if line["event"] in ("began", "switched"):
+                agent = line["agent"]
+            elif line["event"] == "queued":
+                texts[line["prompt"]] = line["text"]
+            elif line["event"] in ("prompt-taken", "proven"):
+                found.append((agent, texts[line["prompt"]]))
+        return found
+
+    def until(self, holds: Callable[[], object]) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not holds():
+            assert time.monotonic() < end, json.dumps(self.story, indent=1)[-3000:]
+            time.sleep(0.05)
+
+    def turns(self, number: int) -> None:
+        self.until(lambda: len(self.events("turn-ended")) >= number)
+
+    def lets(self, number: int = 1) -> None:
+        """Answer so many asks, one after the other, with yes."""
+        answered: set[str] = set()
+        while len(answered) < number:
+            self.until(lambda: len(self.events("put")) > len(answered))
+            put = self.events("put")[len(answered)]["decision"]
+            self.siding("decide", "answer", put, "--choose", "1=run")
+            answered.add(put)
+
+    @property
+    def directory(self) -> Path:
+        (found,) = self.sandbox.directory.glob("siding/projects/*/tasks/*/chats/c1")
+        return found
+
+    def kill_host(self) -> None:
+        """Kill the process that holds the conversation, and wait until nobody holds it."""
+        note = json.loads((self.directory / "lock").read_text())
+        os.kill(note["pid"], signal.SIGKILL)
+
+    def end(self) -> None:
+        self.siding("chat", "end")
+        self.until(lambda: self.row["state"] == "ended")
