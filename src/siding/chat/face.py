@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.table import OWN
-from siding.agents.talking.port import TALKING, Abilities
 from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
+from siding.chat.abilities import abilities_of
 from siding.chat.answers import choices, permission
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
 from siding.chat.ends import Outcome, PromptEnd, end_in
@@ -115,17 +115,6 @@ def conversations_at(
     app = open_app(env=dict(os.environ if env is None else env), cwd=Path(directory).resolve())
     project, _made = ensure_project(app)
     return Conversations(project)
-
-
-def abilities_of(agent: str) -> Abilities:
-    """Return what can be asked of an agent over its protocol. Raises UsageError."""
-    talking = TALKING.of(agent)
-    if talking is None:
-        raise UsageError(
-            f"{agent!r} cannot be held in a conversation",
-            hint=f"these can: {', '.join(TALKING.agents)}",
-        )
-    return talking.abilities
 
 
 class Conversations:
