@@ -180,6 +180,7 @@ class Waits(StrEnum):
     HOOKS = "hooks"
     AGENT = "agent"
     WORKFLOW = "workflow"
+    CHAT = "chat"  # a conversation goes on only after a person has done something
     CUT_OFF = "cut off"  # an act began, and its process died before it was recorded
     DONE = "done"  # nothing waits: a person is told of it, and it is not in the inbox
 
@@ -299,10 +300,11 @@ def identity(found: InboxEntry) -> str:
     """Return the id of what waits: the same as long as it waits, for every screen and notice.
 
     ``PROJECT/KIND/TASK/WHICH``; which one it is says the decision, the step, or the run of an agent
-    or of a workflow with the moment since when it waits.
+    or of a workflow, or the conversation, with the moment since when it waits.
     """
     which = found.session_id or found.step_id or found.page.rpartition("/")[2]
-    if found.kind in (Waits.AGENT, Waits.WORKFLOW, Waits.DONE):
+    moments = (Waits.AGENT, Waits.WORKFLOW, Waits.DONE)
+    if found.kind in moments or found.step_id.startswith("c"):  # a conversation
         which = f"{which}@{found.since}"
     project = found.project_dir.rpartition("/")[2]
     return "/".join((project, found.kind, found.task_id or "-", which or "-"))

@@ -28,12 +28,12 @@ def find_ask(talk: Talk, named: str | None) -> OpenAsk:
 
 def permission(ask: OpenAsk, *, allows: bool, always: bool, reason: str) -> list[dict[str, Any]]:
     """Return the answer to whether it may do something. Raises UsageError."""
-    if ask.record.get("choices"):
+    if ask.said.get("choices"):
         raise UsageError(
             "it asks a question, and no permission",
-            hint=f"--choose one of: {', '.join(_labels(ask.record, 1)) or 'TEXT'}",
+            hint=f"--choose one of: {', '.join(_labels(ask.said, 1)) or 'TEXT'}",
         )
-    if always and ask.record.get("can_always") is not True:
+    if always and ask.said.get("can_always") is not True:
         raise UsageError(
             "its agent has no `always` for this that writes no file of yours",
             hint="--yes allows it once",
@@ -45,13 +45,13 @@ def permission(ask: OpenAsk, *, allows: bool, always: bool, reason: str) -> list
 
 def choices(ask: OpenAsk, chosen: Sequence[str]) -> list[dict[str, Any]]:
     """Return the answer to its questions: a label or its number, `2=LABEL` for the second one."""
-    questions = mappings(ask.record.get("choices"))
+    questions = mappings(ask.said.get("choices"))
     if not questions:
         raise UsageError("it asks for a permission", hint="--yes, --always or --no")
     found: dict[int, list[str]] = {}
     for each in chosen:
         number, said = _parted(each, len(questions))
-        found.setdefault(number, []).append(_value(ask.record, number, said))
+        found.setdefault(number, []).append(_value(ask.said, number, said))
     missing = [n for n in range(1, len(questions) + 1) if n not in found]
     if missing:
         question = text(questions[missing[0] - 1].get("question"))

@@ -113,9 +113,9 @@ def answers_of(asked: Mapping[str, Any], reply: Reply) -> list[dict[str, Any]]:
     if not choices:
         if reply.always and not asked.get("can_always"):
             raise UsageError("the agent has no way to allow this for the whole conversation")
-        value = _ALWAYS if reply.always else _YES
+        value = ALWAYS if reply.always else YES
         note = {"note": reply.reason} if reply.reason else {}
-        return [{"id": 1, "chosen": value if reply.allows else _NO, **note}]
+        return [{"id": 1, "chosen": value if reply.allows else NO, **note}]
     answers: list[dict[str, Any]] = []
     for number, choice in enumerate(choices, start=1):
         given = list(reply.choices.get(choice["question"], ()))

@@ -98,9 +98,10 @@ class StopAsked(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What waits is not sent until somebody goes on."""
+    """What waits is not sent until somebody goes on, or until this moment (ISO 8601)."""
 
     reason: str = ""
+    until: str = ""
 
 
 class WentOn(NamedTuple):
@@ -143,6 +144,7 @@ class Ended(NamedTuple):
 
     exit_code: int | None = None
     reason: str = ""
+    wanted: bool = False  # somebody had it ended
 
 
 class HandedOver(NamedTuple):
@@ -228,22 +230,23 @@ def record_of(event: Any) -> dict[str, Any]:
     """Return an event as its record."""
     usual = event._field_defaults
     fields = {
-        name: _plain(value)
+        name: plain(value)
         for name, value in zip(event._fields, event, strict=True)
         if name not in usual or usual[name] != value
     }
     return {"event": name_of(type(event)), **fields}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value of an event as JSON can hold it; what has its usual value is left out."""
     if hasattr(value, "_fields"):
         usual = value._field_defaults
         pairs = zip(value._fields, value, strict=True)
-        return {n: _plain(v) for n, v in pairs if n not in usual or usual[n] != v}
+        return {n: plain(v) for n, v in pairs if n not in usual or usual[n] != v}
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
+        return {str(name): plain(each) for name, each in value.items()}
     return value

@@ -30,6 +30,7 @@ from siding.chat.asks import Reply, answers_of
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
 from siding.chat.ends import Outcome, PromptEnd, end_in
 from siding.chat.following import followed, number_of, record_in, told
+from siding.chat.pictures import picture_at
 from siding.chat.requests import (
     Change,
     Compact,
@@ -242,7 +243,8 @@ class Conversation:
 
     def send(self, words: str, *, pictures: Sequence[Path] = ()) -> str:
         """Queue a prompt, and return its id at once. It goes when the turns before have ended."""
-        prompt = give(self.project, self.chat, words, by=self._by, files=pictures)
+        found = [picture_at(str(each)) for each in pictures]
+        prompt = give(self.project, self.chat, words, by=self._by, pictures=found)
         self.hold()
         return prompt
 
@@ -252,7 +254,8 @@ class Conversation:
         If the turn ends before the agent has taken it, it is the next prompt.
         """
         refuse_steer(self.chat)
-        prompt = give(self.project, self.chat, words, by=self._by, files=pictures, steers=True)
+        found = [picture_at(str(each)) for each in pictures]
+        prompt = give(self.project, self.chat, words, by=self._by, pictures=found, steers=True)
         self.hold()
         return prompt
 
@@ -312,7 +315,7 @@ class Conversation:
         found = next((each for each in self.asks if each.ask == ask), None)
         if found is None or not found.decision:
             raise NotFound(f"conversation {self.id} does not ask {ask!r}")
-        self.answer_decision(found.decision, found.record, reply)
+        self.answer_decision(found.decision, found.said, reply)
 
     def answer_decision(self, decision: str, asked: Event, reply: Reply) -> None:
         """Answer a decision that was made of an ask; `asked` is its line in the story."""
@@ -366,7 +369,7 @@ class Conversation:
         found = next((each for each in talk.asks if each.ask == ask), None)
         reply = on_ask(found) if found is not None else None
         if found is not None and reply is not None:
-            self.answer_decision(found.decision, found.record, reply)
+            self.answer_decision(found.decision, found.said, reply)
 
     def _put(self, request: Request) -> None:
         put(self.project, self.chat, request, by=self._by)

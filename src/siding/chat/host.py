@@ -47,6 +47,7 @@ from siding.chat.machine import (
     TellOfPrompt,
     WithdrawAsk,
 )
+from siding.chat.moments import seconds_until
 from siding.chat.requests import GivePrompt
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
 _LARGEST_PICTURE = 32 << 20
+_CLOCK_S = 60.0  # how often the clock is looked at while a moment of it is awaited
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
 _HELD_WITHIN_S = 3.0  # for so long whoever started it waits until it is ready
@@ -254,7 +256,9 @@ class Host:
         self._send()
         while not (self._is_ended and not self._inbox):
             self._viewers.tell()
+            self._writer.keep()
             self._await_silence()
+            self._await_limit()
             ready = self._inbox.wait(self._viewers.fds, self._alarms.next_ms)
             self._viewers.serve(ready)
             for work in self._inbox.take():
@@ -438,6 +442,19 @@ class Host:
     def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
         machine = self._machine
         self._inbox.put(lambda: machine.answered(ask, answer, by))
+
+    def _await_limit(self) -> None:
+        """Go on with what waits once the limit is over for which it is held."""
+        until = self._machine.talk.until
+        if until:
+            left_s = seconds_until(until, self._project.app.clock.now())
+            act = self._look_at_clock if left_s else self._machine.waited
+            self._alarms.set("limit", min(left_s, _CLOCK_S), act)
+        else:
+            self._alarms.clear("limit")
+
+    def _look_at_clock(self) -> None:
+        """The machine may have slept: the loop looks again."""
 
     def _await_silence(self) -> None:
         """Tell a talker without a clock when its agent has said nothing for so long."""

@@ -202,7 +202,7 @@ class Machine:
                 self._note(Queued(prompt, words, files, steers, by), asked)
                 self._closes = False
                 self.goes_on = self._is_closing or not self.talk.is_held_by_host
-                if self.talk.is_paused:
+                if self.talk.is_paused and not self.talk.until:
                     self._note(WentOn(by))
                 if steers and self._can_steer():
                     self._steer(prompt)
@@ -256,11 +256,11 @@ class Machine:
             case AskGone(ask):
                 self._note(event)
                 self._acts.append(WithdrawAsk(ask))
-            case Troubled(trouble, message, _until):
+            case Troubled(trouble, message, until):
                 self._note(event)
                 self._is_compacting = False
-                if trouble in _HOLDS and self.talk.queue:
-                    self._note(Held(message))
+                if trouble in _HOLDS and (self.talk.queue or until):
+                    self._note(Held(message, until))
             case _:
                 self._note(event, now=isinstance(event, Opened))
 
@@ -274,9 +274,15 @@ class Machine:
             self._note(Requeued(prompt, "the turn ended before the agent had taken it"))
         self._tell(TellOfEnd(event.how), None)
 
+    def waited(self) -> None:
+        """Go on: the moment has come until which what waits was held."""
+        if self.talk.is_paused and self.talk.until:
+            self._note(WentOn("siding"), now=True)
+            self._go_on()
+
     def ended(self, exit_code: int | None, reason: str) -> None:
         """Take note that the agent has ended. What it had and has not said is found out later."""
-        self._note(Ended(exit_code, reason), now=True)
+        self._note(Ended(exit_code, reason, self._is_closing), now=True)
         self._going, self._is_stopping = None, False
 
     def ready(self, news: str) -> None:

@@ -66,16 +66,21 @@ def work_off(project: Project, chat: Chat) -> None:
         return
     with lock:
         writer = StoryWriter(project, chat)
-        # As a killed host has left it, an agent might seem to be there.
-        writer.talk = writer.talk._replace(is_open=False, is_running=False)
-        machine = Machine(writer.talk, _Nobody(), writer.add, _no_parts)
         try:
-            for asked in chat.requests.waiting():
-                if asked.id not in writer.done:
-                    machine.asked_for(asked)
-                chat.requests.done(asked.id)
+            work_off_in(writer, chat)
         finally:
             writer.close()
+
+
+def work_off_in(writer: StoryWriter, chat: Chat) -> None:
+    """Carry it out, for whoever holds the conversation and no agent."""
+    # As a killed host has left it, an agent might seem to be there.
+    writer.talk = writer.talk._replace(is_open=False, is_running=False)
+    machine = Machine(writer.talk, _Nobody(), writer.add, _no_parts)
+    for asked in chat.requests.waiting():
+        if asked.id not in writer.done:
+            machine.asked_for(asked)
+        chat.requests.done(asked.id)
 
 
 class _Nobody:

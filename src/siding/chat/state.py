@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from siding.agents.talking.port import Origin
+from siding.agents.talking.port import How, Origin
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text, whole, words
 
@@ -45,7 +45,7 @@ class OpenAsk(NamedTuple):
     ask: str
     title: str
     decision: str = ""  # as which it was put to a person
-    record: Mapping[str, Any] = {}
+    said: Mapping[str, Any] = {}  # its line of the story
 
 
 class Switching(NamedTuple):
@@ -61,12 +61,13 @@ class Switching(NamedTuple):
 class Parked(NamedTuple):
     """An agent that was in the conversation before, and how it is held when it comes back."""
 
-    program: tuple[str, ...]
-    options: tuple[str, ...]
-    model: str
-    session: str
-    taken: int  # prompts of ours, in its session
-    knows: int  # the number of the line up to which it has the story
+    agent: str
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    model: str = ""
+    session: str = ""
+    taken: int = 0  # prompts of ours, in its session
+    knows: int = 0  # the number of the line up to which it has the story
 
 
 class Talk(NamedTuple):
@@ -96,6 +97,13 @@ class Talk(NamedTuple):
     taken: int = 0  # prompts of ours
     asks: tuple[OpenAsk, ...] = ()
     trouble: str = ""
+    trouble_kind: str = ""  # as the port's `Trouble` names it
+    until: str = ""  # when what is held goes on by itself, ISO 8601; "" for when somebody says so
+    since: str = ""  # when it began to stand as it does, ISO 8601
+    how: str = ""  # how its last turn ended: `How`; "" before one has, and while one runs
+    why: str = ""
+    exit_code: int = 0  # of an agent that has ended
+    is_wanted_end: bool = False  # somebody had it ended
     input_tokens: int = 0
     output_tokens: int = 0
     context: int = 0
@@ -107,7 +115,7 @@ class Talk(NamedTuple):
     handed_over_at: str = ""  # ISO 8601
     kept: int = 0  # times that the agent was not ended because of these
     switching: Switching | None = None
-    parked: Mapping[str, Parked] = {}  # by the agent's name
+    parked: tuple[Parked, ...] = ()
     # The present agent has not heard of what the lines behind `knows`, up to `untold`, say; 0: of
     # nothing that came before it.
     knows: int = 0
@@ -139,6 +147,9 @@ class Talk(NamedTuple):
         is_first = self.sent is not None and self.sent.prompt == prompt.prompt
         return self.untold > 0 and is_first and not prompt.text.startswith("/")
 
+    def parked_of(self, agent: str) -> Parked | None:
+        return next((each for each in self.parked if each.agent == agent), None)
+
     def waiting(self, prompt: str) -> Waiting | None:
         return next((each for each in self.queue if each.prompt == prompt), None)
 
@@ -154,7 +165,12 @@ def after(talk: Talk, line: Mapping[str, Any]) -> Talk:
     """Return where a conversation stands after one more line. A line of a later version is none."""
     step = _STEPS.get(text(line.get("event")))
     talk = talk._replace(seq=max(talk.seq, whole(line.get("seq"))))
-    return talk if step is None else step(talk, line)
+    if step is None:
+        return talk
+    now = step(talk, line)
+    if talk.since and now.standing is talk.standing:
+        return now
+    return now._replace(since=text(line.get("at")) or talk.since)
 
 
 def _without(all_: tuple[Waiting, ...], prompt: str) -> tuple[Waiting, ...]:
@@ -272,10 +288,21 @@ def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
 def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
     by_itself = line.get("origin") == Origin.ITSELF.value
     turns = talk.turns + 1
-    return talk._replace(is_running=True, is_by_itself=by_itself, turns=turns, trouble="")
+    return talk._replace(
+        is_running=True,
+        is_by_itself=by_itself,
+        turns=turns,
+        trouble="",
+        trouble_kind="",
+        how="",
+        why="",
+    )
 
 
-def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
+def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    how = text(line.get("how"))
+    if how == How.DONE.value and talk.trouble_kind and not talk.until:
+        talk = talk._replace(trouble="", trouble_kind="")  # it went on all the same
     # A prompt that was sent while the agent was at a turn of its own is still on its way.
     is_on_its_way = talk.is_by_itself and not talk.is_taken
     return talk._replace(
@@ -284,11 +311,13 @@ def _turn_ended(talk: Talk, _line: Mapping[str, Any]) -> Talk:
         is_by_itself=False,
         is_stopping=False,
         asks=(),
+        how=how,
+        why=text(line.get("reason")),
     )
 
 
 def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    new = OpenAsk(text(line.get("ask")), text(line.get("title")), record=dict(line))
+    new = OpenAsk(text(line.get("ask")), text(line.get("title")), said=dict(line))
     return talk._replace(asks=(*talk.asks, new))
 
 
@@ -313,8 +342,15 @@ def _ask_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _hosted(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    run = text(line.get("run"))
-    return _gone(talk)._replace(run=run, is_held_by_host=True, is_handed_over=False, trouble="")
+    return _gone(talk)._replace(
+        run=text(line.get("run")),
+        is_held_by_host=True,
+        is_handed_over=False,
+        trouble="",
+        trouble_kind="",
+        exit_code=0,
+        is_wanted_end=False,
+    )
 
 
 def _opened(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -338,6 +374,8 @@ def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
         is_running=False,
         is_stopping=False,
         trouble=text(line.get("reason")) or talk.trouble,
+        exit_code=whole(line.get("exit_code")),
+        is_wanted_end=line.get("wanted") is True,
     )
 
 
@@ -372,8 +410,10 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
     seq, agent = whole(line.get("seq")), text(line.get("agent"))
     # One that leaves before it was told anything knows what it knew.
     knows = talk.knows if talk.untold else seq
-    left = Parked(talk.program, talk.options, talk.model, talk.session, talk.taken, knows)
-    back = talk.parked.get(agent) if line.get("session") else None
+    left = Parked(
+        talk.agent, talk.program, talk.options, talk.model, talk.session, talk.taken, knows
+    )
+    back = talk.parked_of(agent) if line.get("session") else None
     return talk._replace(
         agent=agent,
         program=words(line.get("program")),
@@ -387,9 +427,13 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
         untold=seq,
         context=0,
         switching=None,
-        parked={**talk.parked, talk.agent: left},
+        parked=(*(each for each in talk.parked if each.agent != talk.agent), left),
         trouble="",
     )
+
+
+def _troubled(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(trouble=text(line.get("message")), trouble_kind=text(line.get("trouble")))
 
 
 def _applied(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -443,7 +487,9 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "applied": _applied,
     "used": _used,
     "stop-asked": lambda talk, _line: talk._replace(is_stopping=talk.is_running),
-    "held": lambda talk, _line: talk._replace(is_paused=True),
-    "went-on": lambda talk, _line: talk._replace(is_paused=False),
-    "troubled": lambda talk, line: talk._replace(trouble=text(line.get("message"))),
+    "held": lambda talk, line: talk._replace(is_paused=True, until=text(line.get("until"))),
+    "went-on": lambda talk, _line: talk._replace(
+        is_paused=False, until="", trouble="", trouble_kind=""
+    ),
+    "troubled": _troubled,
 }

@@ -5,8 +5,9 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from siding.chat.kept import talk_in
 from siding.chat.requests import LONGEST, Requests
-from siding.chat.state import Talk, after, folded
+from siding.chat.state import Talk, after
 from siding.chat.story import StoryReader
 from siding.ground.errors import NotFound
 from siding.ground.files.durable import make_dirs, replace_bytes
@@ -17,6 +18,7 @@ from siding.ground.storage.locks import FileLock
 # What the lock's note says of somebody who holds no agent: it is free again in a moment.
 QUEUE_WORK = "what waits in a conversation"
 _ID = re.compile(r"c[1-9][0-9]{0,8}")
+KEPT = ".state"  # beside the directory, where nobody is woken by each word of an agent
 
 
 class Chat:
@@ -29,19 +31,13 @@ class Chat:
         self.socket = directory / "sock"
         self.lock = directory / "lock"
         self.files = directory / "files"
+        self.kept = directory.with_name(f"{directory.name}{KEPT}")
         self.requests = Requests(directory / "asked")
         self._prompts = directory / "prompts"
 
-    def talk(self) -> Talk:
-        """Return where it stands, as its story says."""
-        try:
-            reader = StoryReader(self.story)
-        except FileNotFoundError:
-            return Talk()
-        try:
-            return folded(reader.records())
-        finally:
-            reader.close()
+    def talk(self, *, is_live: bool = False) -> Talk:
+        """Return where it stands. With `is_live` a host keeps that beside its story."""
+        return talk_in(self.kept, self.story, is_live=is_live)
 
     def talk_and_done(self) -> tuple[Talk, frozenset[str]]:
         """Return where it stands, and which of the requests that still lie there were acted on."""

@@ -25,10 +25,13 @@ class Story:
     def __init__(self, path: Path) -> None:
         self._fd = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._cut_torn()
+        self.size = os.fstat(self._fd).st_size
 
     def add(self, record: Mapping[str, Any], *, now: bool) -> None:
         """Append a line. With `now` it and all before it are on the disk when this returns."""
-        write_all(self._fd, encode_line(record) + b"\n")
+        line = encode_line(record) + b"\n"
+        write_all(self._fd, line)
+        self.size += len(line)
         if now:
             flush(self._fd)
 
@@ -87,6 +90,10 @@ class StoryReader:
                 yield parse_object(line)
             except NotJson:
                 continue
+
+    def at(self, offset: int) -> bytes:
+        """Return the byte there; nothing behind the end."""
+        return os.pread(self._fd, 1, offset)
 
     def close(self) -> None:
         os.close(self._fd)

@@ -91,7 +91,7 @@ def _workspace(project: Project, task: Task) -> Path:
 def _refuse_cannot(project: Project, task: Task, talk: Talk, wanted: SwitchTo) -> None:
     talking = TALKING.of(wanted.agent)
     assert talking is not None
-    parked = talk.parked.get(wanted.agent)
+    parked = talk.parked_of(wanted.agent)
     hold = Hold(
         program=wanted.program,
         cwd=_workspace(project, task),

@@ -4,10 +4,12 @@ Where the conversation stands (`talk`) is kept beside it, so that nobody reads t
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from siding.agents.talking.port import PromptTaken
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
+from siding.chat.kept import Keeper
 from siding.chat.masking import PIECES, Masker
 from siding.chat.state import Talk, after
 from siding.chat.store import Chat
@@ -28,6 +30,7 @@ class StoryWriter:
         self.on_grown: Callable[[], None] = _nothing
         self._story = Story(chat.story)
         self.talk, self.done = chat.talk_and_done()
+        self._keeper = Keeper(chat.kept)
 
     def add(self, event: Any, request: str = "", *, now: bool = False) -> Talk:
         """Append an event; return where the conversation stands then.
@@ -45,7 +48,13 @@ class StoryWriter:
     def is_at_its_place(self) -> bool:
         return self._story.is_at(self._chat.story)
 
+    def keep(self) -> None:
+        """Keep beside the story where the conversation stands, if a list shows something else."""
+        with suppress(OSError):  # without room: who asks reads the story
+            self._keeper.keep(self.talk, self._story.size)
+
     def close(self) -> None:
+        self.keep()
         self._story.close()
 
     def _write(self, event: Any, request: str, *, now: bool) -> None:

@@ -1,7 +1,8 @@
 """The address of everything that a screen can show: the same in the terminal and in the browser.
 
 ``siding://PROJECT/TASK/TURN#HUNK``: the name of the project's directory in the home, a task's id,
-the number of a step (a turn is one), and the file of a hunk with its place in it (``src/a.py:2``).
+the number of a step (a turn is one) or the id of a conversation, and the file of a hunk with its
+place in it (``src/a.py:2``).
 Each part may be left out from the end. What is of no task stands below a word that is no task:
 ``siding://PROJECT/~workflows/RUN`` and ``siding://PROJECT/~asks/DECISION``. Parts are quoted as in
 any URL.
@@ -16,12 +17,17 @@ SCHEME = "siding://"
 WORKFLOWS, ASKS = "~workflows", "~asks"
 
 
+def is_chat_id(name: str) -> bool:
+    """Tell whether a name is the id of a conversation: ``c2``."""
+    return name[:1] == "c" and name[1:].isascii() and name[1:].isdigit()
+
+
 class Address(NamedTuple):
     """What an address names. `place` is a task's id, or one of the two words."""
 
     project: str
     place: str = ""
-    rest: str = ""  # the step, the run of a workflow, or the decision
+    rest: str = ""  # the step, the conversation, the run of a workflow, or the decision
     hunk: str = ""
 
     def __str__(self) -> str:
@@ -40,7 +46,7 @@ class Address(NamedTuple):
         if not self.place:
             return "/"
         task = f"/tasks/{quote(self.place, safe='')}"
-        page = f"{task}/steps/{rest}" if rest else task
+        page = f"{task}/steps/{rest}" if rest and not is_chat_id(rest) else task
         return f"{page}#{quote(self.hunk, safe='/:~')}" if self.hunk else page
 
 

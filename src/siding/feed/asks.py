@@ -3,7 +3,7 @@
 from siding.asking.kinds import run_of_approval
 from siding.asking.lookup import damaged_decisions, list_decisions
 from siding.asking.views import DecisionView, InboxEntry, Waits, decision_entry, entry, identity
-from siding.feed.addresses import ASKS, WORKFLOWS, Address
+from siding.feed.addresses import ASKS, WORKFLOWS, Address, is_chat_id
 from siding.feed.model import Ask, AskKind
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
@@ -19,6 +19,7 @@ _KINDS = {
     Waits.HOOKS.value: AskKind.HOOKS,
     Waits.AGENT.value: AskKind.AGENT,
     Waits.WORKFLOW.value: AskKind.WORKFLOW,
+    Waits.CHAT.value: AskKind.CHAT,
 }
 
 
@@ -96,6 +97,8 @@ def _address(found: InboxEntry) -> Address:
         return Address(project, ASKS, found.session_id)
     if found.kind == Waits.WORKFLOW:
         return Address(project, WORKFLOWS, found.page.rpartition("/")[2])
+    if is_chat_id(found.step_id):
+        return Address(project, TaskId(found.task_id), found.step_id)
     # A step has a page of its own; an act that was cut off and an agent have that of their task.
     _, has_step, step = found.page.partition("/steps/")
     return Address(project, TaskId(found.task_id), step if has_step else "")

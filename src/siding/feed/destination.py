@@ -3,7 +3,7 @@
 from shlex import quote
 
 from siding.asking.lookup import get
-from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
+from siding.feed.addresses import ASKS, WORKFLOWS, Address, is_chat_id, parsed
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.named_task import resolve
 from siding.record.place.project import Project, named_project
@@ -55,5 +55,11 @@ def _in_project(project: Project, named: Address) -> tuple[Address, str]:
     task = resolve(project, named.place)
     if not named.rest:
         return named._replace(place=task.id), f"show -t {task.id}"
+    if is_chat_id(named.rest):
+        from siding.chat.store import Chats
+
+        chat = Chats(project.task_layout(task.id)).find(named.rest)
+        words = f"chat show -c {chat.id} -t {task.id}"
+        return named._replace(place=task.id), words
     _task, one = step(project, task.id, named.rest)
     return named._replace(place=task.id, rest=str(one.number)), f"show {one.number} -t {task.id}"

@@ -38,6 +38,7 @@ class AskKind(StrEnum):
     BLOCKED = "blocked"  # the policy refused what the person started
     FAILURE = "failure"  # the last step of a task did not end well, or an act was cut off
     WORKFLOW = "workflow"  # a run of one stopped
+    CHAT = "chat"  # a conversation: an unsure prompt, prompts that are held, a limit, a login
     HOOKS = "hooks"  # hooks of the repository are neither allowed nor refused
 
 
@@ -47,6 +48,7 @@ class RowKind(StrEnum):
     TASK = "task"
     WORKFLOW = "workflow"  # a run of one
     AGENT = "agent"  # of a run of a workflow
+    CHAT = "chat"  # a conversation, below its task
 
 
 class Ask(NamedTuple):
@@ -77,14 +79,17 @@ class Ask(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A task, a run of a workflow, or an agent of one. Times are ISO 8601, "" if unknown."""
+    """A task, a conversation in one, a run of a workflow, or an agent of one.
+
+    Times are ISO 8601, "" if unknown.
+    """
 
     key: str  # unique in the home, the same as long as the row is there
     kind: RowKind
     state: State
     project: str  # the name of its directory in the home
     project_name: str  # as people call it: without the hash, if no other project has this name
-    id: str  # of the task, the run of the workflow, the agent
+    id: str  # of the task, the conversation, the run of the workflow, the agent
     name: str
     what: str  # one line: what it asks, does, did last, or how it broke
     since: str  # since when it is in this state, as far as that is recorded
@@ -102,6 +107,8 @@ class Row(NamedTuple):
     asks: tuple[str, ...] = ()  # the ids of its asks, longest waiting first
     mark: str = ""  # changes with everything that a person would want to see; `seen.py` keeps it
     unapplied: int = 0  # steps that an apply would bring
+    queued: int = 0  # prompts of a conversation that wait for their turn
+    title: str = ""  # of a conversation
 
     def as_record(self) -> dict[str, Any]:
         """Return the row as a JSON object."""
@@ -110,7 +117,7 @@ class Row(NamedTuple):
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Row":
         """Return a row from its JSON object. Raises ValueError for an unknown kind or state."""
-        numbers = ("steps", "unapplied", "files", "additions", "deletions")
+        numbers = ("steps", "unapplied", "files", "additions", "deletions", "queued")
         texts: dict[str, Any] = {
             name: text(record.get(name))
             for name in cls._fields

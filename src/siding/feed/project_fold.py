@@ -5,6 +5,7 @@ changed, and nothing if only other things did. What can change though no file sa
 process ends, is read at each look: tasks with something that runs, and open questions.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from siding.asking.views import InboxEntry
 from siding.feed.asks import Question, questions, untrusted_hooks
+from siding.feed.chat_facts import ChatFacts, Known
 from siding.feed.project_part import Made, Names, Part, ProjectFacts, part_of
 from siding.feed.task_facts import NOTHING, Present, PresentReader, TaskFacts
 from siding.feed.task_work import TaskWork, WorkCache, counted
@@ -63,6 +65,7 @@ class ProjectFold:
         self._problems: dict[str, tuple[str, ...]] = {}  # by the part or the task they are of
         self._dirty: set[str] = set(PARTS)
         self._dirty_tasks: set[TaskId] = set()
+        self._talks: Known = {}
         self._uncountable: set[tuple[str, str]] = set()
         self._part: tuple[Names, Part] | None = None
         self._directories: set[Path] | None = None
@@ -103,7 +106,7 @@ class ProjectFold:
         for task_id in self.tasks:
             if self._is_watched(task_id):  # the others are looked at by `events.jsonl`
                 task = self.project.task_layout(task_id)
-                found.update((task.root, task.intents_dir, task.runs_dir))
+                found.update((task.root, task.intents_dir, task.runs_dir, task.chats_dir))
         for task_id in self._listed - self.tasks.keys():  # damaged, or being made just now
             found.add(self.project.task_layout(task_id).root)
         found.add(layout.forks.used_dir)
@@ -125,6 +128,7 @@ class ProjectFold:
         found: set[int] = set()
         for facts in self.tasks.values():
             found.update(facts.acting)
+            found.update(each.host for each in facts.chats)
             for each in facts.live:
                 found.update((each.run.host.pid, each.run.keeper.pid))
             found.update(process.pid for row in facts.left for process in row.processes)
@@ -296,13 +300,14 @@ class ProjectFold:
         """
         of_fork = is_fork(task_id)
         name = self._cache.name_of(task_id)
-        present = self._present.read(task_id, name)
-        if of_fork and present == NOTHING:
+        chats = self._chats(task_id, name)
+        present = self._present.read(task_id, name, chats)
+        if of_fork and present == NOTHING and not any(each.host for each in chats):
             return None
         entry = self._cache.fork_entry(task_id) if of_fork else self._cache.entry(task_id)
         if entry is None:
             return None
-        if present is not NOTHING and entry["row"]["name"] != name:
+        if (present is not NOTHING or chats) and entry["row"]["name"] != name:
             return self._facts(task_id)  # now its name is known
         work = self._cache.work(task_id, entry)
         workspace = self._workspace(task_id, work)
@@ -315,11 +320,24 @@ class ProjectFold:
             left=present.left,
             acting=present.acting,
             workspace=workspace,
+            chats=chats,
         )
         if work.unapplied and work.tip:
             since = self._since(workspace, work)
             facts = facts._replace(figures=self._cache.figures(task_id, since, work.tip))
         return facts, present
+
+    def _chats(self, task_id: TaskId, name: str) -> tuple[ChatFacts, ...]:
+        if not os.path.isdir(f"{self._task_directory(task_id)}/chats"):
+            return ()
+        from siding.feed.chats import chats_of
+
+        return chats_of(self.project, task_id, name, self._talks)
+
+    def _task_directory(self, task_id: TaskId) -> str:
+        layout = self.project.layout
+        tasks = layout.forks.tasks_dir if is_fork(task_id) else layout.tasks_dir
+        return f"{tasks}/{task_id}"
 
     def _since(self, workspace: Workspace | None, work: TaskWork) -> str:
         """Return the snapshot that what is not applied is counted from; "" if it is unknown."""

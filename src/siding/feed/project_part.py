@@ -6,7 +6,14 @@ from siding.asking.views import InboxEntry, Waits
 from siding.feed.asks import Question, ask_of
 from siding.feed.model import Ask, AskKind, Row
 from siding.feed.moments import moment_of
-from siding.feed.rows import Names, task_key, task_row, workflow_key, workflow_rows
+from siding.feed.rows import (
+    Names,
+    chat_row,
+    task_key,
+    task_row,
+    workflow_key,
+    workflow_rows,
+)
 from siding.feed.state import longest_waiting
 from siding.feed.task_facts import TaskFacts
 from siding.feed.workflow_facts import DAY_S, WorkflowFacts
@@ -101,10 +108,28 @@ class _Maker:
                 continue
             parent = task_key(self._names.project, task.work.parent) if is_fork(task.id) else ""
             rows.append(self._row(task, asks, parent, flows))
+            rows += self._chat_rows(task)
         made = {row.key: self._made[row.key] for row in rows}
         self._made.clear()
         self._made.update(made)
         return rows
+
+    def _chat_rows(self, task: TaskFacts) -> Iterable[Row]:
+        """Yield the rows of the conversations of a task; one that was ended has one for a day."""
+        asked = self._by_row.get(self._key_of(task.id), ()) if task.chats else ()
+        for chat in task.chats:
+            if chat.is_ended and not self._is_within(moment_of(chat.since) + DAY_S):
+                continue
+            asks = [
+                ask
+                for ask in asked
+                if ask.entry.step_id == chat.id or ask.entry.session_id in chat.decisions
+            ]
+            key, of = f"{task_key(self._names.project, task.id)}/{chat.id}", (task, chat, asks)
+            known = self._made.get(key)
+            if known is None or known[0] != of:
+                known = self._made[key] = (of, chat_row(self._names, task, chat, asks))
+            yield known[1]
 
     def _row(
         self, task: TaskFacts, asks: list[Ask], parent: str, flows: list[WorkflowFacts]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from siding.feed.addresses import WORKFLOWS, Address
+from siding.feed.chat_facts import ChatFacts
 from siding.feed.model import Ask, AskKind, Row, RowKind, State
 from siding.feed.state import Facts, state_of
 from siding.feed.task_facts import TaskFacts
@@ -42,7 +43,7 @@ def task_row(
     """
     facts = Facts(
         asks=tuple(ask.kind for ask in asks),
-        runs=bool(task.live or working),
+        runs=bool(task.busy or working or any(each.is_at_work for each in task.chats)),
         is_cut_off=bool(task.cut_off) and task.is_open,
         unapplied=task.unapplied > 0,
         is_closed=not task.is_open,
@@ -76,6 +77,38 @@ def task_row(
         asks=tuple(ask.id for ask in asks),
     )
     return _marked(found, *(each.run for each in task.left))
+
+
+def chat_row(names: Names, task: TaskFacts, chat: ChatFacts, asks: Sequence[Ask]) -> Row:
+    """Return the row of a conversation. `asks` are its own and its agent's, longest waiting
+    first."""
+    facts = Facts(
+        asks=tuple(ask.kind for ask in asks),
+        runs=chat.is_at_work,
+        unapplied=task.unapplied > 0,
+        is_closed=chat.is_ended or not task.is_open,
+    )
+    state = state_of(facts)
+    first = _first(asks, state)
+    row = Row(
+        key=f"{task_key(names.project, task.id)}/{chat.id}",
+        kind=RowKind.CHAT,
+        state=state,
+        project=names.project,
+        project_name=names.shown,
+        id=chat.id,
+        name=chat.id,
+        what=first.entry.title if first else chat.what,
+        since=(first.entry.since if first else "") or chat.since,
+        address=str(Address(names.project, task.id, chat.id)),
+        parent=task_key(names.project, task.id),
+        agent=chat.agent,
+        run=chat.run,
+        asks=tuple(ask.id for ask in asks),
+        queued=chat.queued,
+        title=chat.title,
+    )
+    return _marked(row)
 
 
 def workflow_rows(
@@ -143,7 +176,10 @@ def _what(
         return f"cut off: {entry.title}" if entry.kind == "cut off" else entry.title
     if state is State.RUNS:
         flow = working[-1] if working else None
-        return task.live[-1].what if flow is None else f"{flow.name} · {flow.progress}"
+        if flow is not None:
+            return f"{flow.name} · {flow.progress}"
+        starts = [each.what for each in task.chats if each.is_at_work]
+        return task.busy[-1].what if task.busy else starts[-1]
     return str(task.row["last_command"])
 
 
@@ -153,8 +189,10 @@ def _since(
     if first is not None:
         return first.entry.since
     if state is State.RUNS:
-        begun = [each.run.started_at for each in task.live]
-        return begun[0] if begun else working[0].started_at
+        begun = [each.since for each in task.busy]
+        begun += [each.started_at for each in working]
+        begun += [each.since for each in task.chats if each.is_at_work]
+        return begun[0]
     if state is State.DONE:
         return task.work.closed_at or str(task.row["updated_at"])
     return str(task.row["last_at"] or task.row["created_at"])

@@ -5,7 +5,7 @@ two directories, which are empty while the task rests.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from siding.asking.views import InboxEntry, Waits, agent_entry, entry
 from siding.feed.agent_waits import run_stems, waits_of
 from siding.feed.board import stamp
+from siding.feed.chat_facts import ChatFacts
 from siding.feed.moments import moment_of
 from siding.feed.running import LeftRow
 from siding.feed.task_work import Figures, TaskWork
@@ -39,13 +40,25 @@ _SILENCE_STEP_S = 10
 class LiveRun(NamedTuple):
     """A run that lives. `prompt` is that of the agent's turn; `waits` is what it waits for.
 
-    `silent_since` is when it printed last, "" for an agent that reports what it does.
+    `silent_since` is when it printed last, "" for an agent that reports what it does. `chat` is the
+    conversation whose agent it is.
     """
 
     run: Run
     prompt: str
     waits: InboxEntry | None
     silent_since: str
+    chat: ChatFacts | None = None
+
+    @property
+    def rests(self) -> bool:
+        """Whether its agent waits for the next prompt of a conversation."""
+        return self.chat is not None and not self.chat.is_at_work
+
+    @property
+    def since(self) -> str:
+        """Since when it does what it does."""
+        return self.run.started_at if self.chat is None else self.chat.since
 
     @property
     def what(self) -> str:
@@ -65,6 +78,12 @@ class TaskFacts(NamedTuple):
     workspace: Workspace | None = None
     figures: Figures | None = None  # what an apply would bring; None if that is not known
     acting: tuple[int, ...] = ()  # the processes of other acts in progress
+    chats: tuple[ChatFacts, ...] = ()  # oldest first
+
+    @property
+    def busy(self) -> list[LiveRun]:
+        """The runs that live and do something."""
+        return [each for each in self.live if not each.rests]
 
     @property
     def is_open(self) -> bool:
@@ -77,7 +96,8 @@ class TaskFacts(NamedTuple):
     @property
     def is_restless(self) -> bool:
         """Whether it can change though no file says so: a process in it can end."""
-        return bool(self.live or self.left or self.cut_off or self.acting)
+        hosted = any(each.host for each in self.chats)
+        return bool(self.live or self.left or self.cut_off or self.acting or hosted)
 
     @property
     def unapplied(self) -> int:
@@ -100,7 +120,9 @@ class TaskFacts(NamedTuple):
         found += self.cut_off
         if is_fork(self.id):
             return tuple(found)  # its last step is for who made the fork
-        is_retried = any(each.run.is_recorded for each in self.live)
+        for chat in self.chats:
+            found += chat.asks
+        is_retried = any(each.run.is_recorded for each in self.busy)
         if self.work.ask is not None and not is_retried and not self.cut_off:
             found.append(self.work.ask)
         return tuple(found)
@@ -129,8 +151,8 @@ class PresentReader:
         self._forks = os.fspath(project.layout.forks.tasks_dir)
         self._screens: Screens = {}  # what was read off screens: by run, for a state of its output
 
-    def read(self, task_id: TaskId, name: str) -> Present:
-        """Return what goes on in a task.
+    def read(self, task_id: TaskId, name: str, chats: Sequence[ChatFacts] = ()) -> Present:
+        """Return what goes on in a task, in which there are these conversations.
 
         A caller reads the ledger after this: what ends between the two is in the ledger.
         """
@@ -140,7 +162,15 @@ class PresentReader:
         runs = Runs(layout)
         live = runs.live()
         stems = run_stems(layout) if live else {}
-        found = Present(tuple(self._live(task_id, name, run, stems) for run in live))
+        held = {each.run: each for each in chats if each.run}
+        found = Present(
+            tuple(
+                LiveRun(run, held[run.id].what, None, "", held[run.id])
+                if run.id in held
+                else self._live(task_id, name, run, stems)
+                for run in live
+            )
+        )
         try:
             cut_off, acting = _acts(self.project, task_id, name, runs)
             found = found._replace(cut_off=cut_off, acting=acting)

@@ -1,6 +1,7 @@
 """Secrets in what an agent says piece by piece, however it is cut."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ BESIDE: Sequence[Any] = (Used(input=3), Queued("p9", "next"), ToolOutput("other"
 
 def pieces(text: str, cuts: Sequence[int]) -> list[str]:
     places = [0, *sorted({cut % (len(text) + 1) for cut in cuts}), len(text)]
-    return [text[a:b] for a, b in zip(places, places[1:], strict=False) if a < b]
+    return [text[a:b] for a, b in pairwise(places) if a < b]
 
 
 def said(events: Sequence[Any], kind: type[Any], about: str = "") -> str:

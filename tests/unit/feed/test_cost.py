@@ -95,6 +95,7 @@ def test_a_new_process_opens_no_file_of_a_task_at_rest(desk: Desk, looks: Looks)
     tasks = f"{desk.project.layout.tasks_dir}/"
     below = [path.removeprefix(tasks).partition("/")[2] for path in paths if path.startswith(tasks)]
     wanted = {"task.json": 4, "ledger.jsonl": 4, "runs": 4, "intents": 4, "running.json": 4}
+    wanted["chats"] = 4  # is there any conversation?
     found = {name: below.count(name) for name in {*below}}
     assert all(wanted[name] >= count for name, count in found.items()), found
     cache = [path for path in paths if path.endswith("board.json")]

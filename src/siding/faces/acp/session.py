@@ -259,10 +259,10 @@ class Session:
         found = self._open_ask(ask)
         if found is None or ask in self._requests.values():
             return
-        if not can_be_put(found.record):
+        if not can_be_put(found.said):
             self.remark(f"It asks: {found.title}\n{_elsewhere(found)}")
             return
-        asked = found.record
+        asked = found.said
         call = str(asked.get("call", ""))
         known = self._updates.shown_id(call) if call else ""
         params = request_of(asked, known, self.opened.workspace)
@@ -275,13 +275,13 @@ class Session:
         found = self._open_ask(self._requests.pop(number, ""))
         if found is None:
             return
-        reply = reply_in(found.record, answer.fields) if answer.fault is None else None
+        reply = reply_in(found.said, answer.fields) if answer.fault is None else None
         if reply is None:
             if not self.talk.is_stopping and not self._cancelled:
                 self.remark(f"It still waits for an answer: {found.title}\n{_elsewhere(found)}")
             return
         try:
-            self._desk.answer(self.opened.session, found.decision, found.record, reply)
+            self._desk.answer(self.opened.session, found.decision, found.said, reply)
         except AlreadyClosed:
             pass  # somebody else was first
         except SidingError as error:

@@ -48,7 +48,7 @@ def _answer(arguments: Namespace, context: Context) -> int:
         raise UsageError("--reason goes with --no")
     project, _task, chat = found(context, arguments.task, arguments.chat)
     ask = _put(project, chat, arguments.ask)
-    if arguments.no and ask.record.get("choices"):
+    if arguments.no and ask.said.get("choices"):
         cancel(project, ask.decision, reason=arguments.reason, via=Via.FLAG)
     else:
         answers = (

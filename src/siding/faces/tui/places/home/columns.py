@@ -23,6 +23,7 @@ _SAYS: Mapping[AskKind, str] = {
     AskKind.BLOCKED: "refused: ",
     AskKind.FAILURE: "",
     AskKind.WORKFLOW: "",
+    AskKind.CHAT: "",
     AskKind.HOOKS: "",
 }
 

@@ -1,0 +1,131 @@
+"""Conversations in the feed: their states, their asks, and what a killed host leaves."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.talking.scripted_claude import put_in
+from sandbox import Sandbox, alive
+from siding.feed.fold import HomeFold, feed_of
+from siding.feed.model import Ask, AskKind, Row, RowKind, State
+from siding.record.place.wiring import open_app
+
+PATIENCE_S = 30.0
+
+
+class Feed:
+    """A task with conversations, and a fold that looks at it."""
+
+    def __init__(self, sandbox: Sandbox, tmp_path: Path) -> None:
+        sandbox.env["PATH"] = put_in(tmp_path / "bin") + sandbox.env["PATH"]
+        self.sandbox = sandbox
+        sandbox.siding("task", "start", "talk")
+        self.fold = HomeFold(open_app(env=sandbox.env, cwd=sandbox.repo))
+
+    def say(self, *words: str) -> None:
+        self.sandbox.siding("chat", *words)
+
+    def rows(self) -> list[Row]:
+        self.fold.touched(())
+        return list(self.fold.look().rows)
+
+    def asks(self) -> list[Ask]:
+        return list(self.fold.look().asks)
+
+    def chat(self, holds: Callable[[Row], object], at: int = 0) -> Row:
+        """Look until the row of a conversation is as it is wanted."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            rows = self.rows()
+            found = [row for row in rows if row.kind is RowKind.CHAT]
+            if len(found) > at and holds(found[at]):
+                return found[at]
+            assert time.monotonic() < end, (rows, self.asks())
+            time.sleep(0.05)
+
+    def in_state(self, state: State) -> Row:
+        return self.chat(lambda row: row.state is state)
+
+    def taken(self, number: int) -> None:
+        """Wait until the agent has taken so many prompts."""
+        stories = self.fold.projects[0].project.layout.tasks_dir.glob("*/chats/c1/story.jsonl")
+        (story,) = stories
+        end = time.monotonic() + PATIENCE_S
+        while story.read_text().count('"event":"prompt-taken"') < number:
+            assert time.monotonic() < end, story.read_text()
+            time.sleep(0.02)
+
+    @property
+    def task(self) -> Row:
+        return next(row for row in self.rows() if row.kind is RowKind.TASK)
+
+
+@pytest.fixture
+def feed(sandbox: Sandbox, tmp_path: Path) -> Iterator[Feed]:
+    made = Feed(sandbox, tmp_path)
+    yield made
+    for row in made.rows():
+        if row.kind is RowKind.CHAT and row.run:
+            made.say("stop", "-c", row.id)
+            made.say("end", "-c", row.id)
+    made.chat(lambda row: not row.run)
+
+
+def test_a_conversation_is_a_row_of_its_task_in_the_state_that_it_is_in(feed: Feed) -> None:
+    go = feed.sandbox.workspace() / "go"
+    feed.say("claude", "wait go\nsay hello")
+    feed.say("send", "and then this")
+    runs = feed.chat(lambda row: row.state is State.RUNS and row.queued == 1)
+    task = feed.task
+    assert (task.state, task.what) == (State.RUNS, "wait go")
+    assert (runs.id, runs.agent, runs.parent, runs.run) == ("c1", "claude", task.key, "r1")
+    assert (runs.title, runs.what) == ("wait go", "wait go")
+    assert runs.address == f"{task.address}/c1"
+    go.touch()
+    ready = feed.in_state(State.READY)
+    assert (ready.queued, ready.what, ready.asks) == (0, runs.title, ())
+    assert feed.task.state is State.READY, "an agent that waits for a prompt is at no work"
+    assert feed.asks() == []
+    feed.say("send", "run echo 1 >one")
+    waits = feed.in_state(State.WAITS)
+    (ask,) = feed.asks()
+    assert (ask.id,) == waits.asks == feed.task.asks
+    feed.sandbox.siding("decide", "answer", ask.entry.session_id, "--choose", "1=run")
+    feed.in_state(State.READY)
+    assert len({runs.mark, ready.mark, waits.mark}) == 3
+    feed.say("end")
+    assert feed.in_state(State.DONE).run == ""
+    assert feed.fold.look() == feed_of(open_app(env=feed.sandbox.env, cwd=feed.sandbox.repo))
+
+
+def test_a_host_that_is_killed_breaks_its_conversation_only_in_a_turn(feed: Feed) -> None:
+    feed.say("claude", "say hello")
+    rests = feed.in_state(State.RESTS)
+    host = _kill_host(feed)
+    assert feed.chat(lambda row: not row.run).state is State.RESTS, "nothing of it was lost"
+    assert host not in feed.fold.living()
+    feed.say("send", "wait go")
+    feed.taken(2)
+    _kill_host(feed)
+    broke = feed.in_state(State.BROKE)
+    assert broke.what == "the host of c1 was killed"
+    assert {ask.kind for ask in feed.asks()} == {AskKind.FAILURE}
+    feed.say("send", "say again")
+    again = feed.in_state(State.RESTS)
+    assert rests.mark != broke.mark
+    assert again.asks == ()
+
+
+def _kill_host(feed: Feed) -> int:
+    feed.rows()
+    (facts,) = feed.fold.projects[0].tasks.values()
+    (chat,) = facts.chats
+    assert chat.host in feed.fold.living()
+    os.kill(chat.host, signal.SIGKILL)
+    while alive(chat.host):
+        time.sleep(0.01)
+    return chat.host
