@@ -59,12 +59,11 @@ def stays_behind(talk: Talk) -> list[str]:
     return [*found, "what servers of its tools keep in memory"]
 
 
-def refuse_living(chat: Chat, running: tuple[str, ...]) -> None:
+def refuse_living(whose: str, running: tuple[str, ...]) -> None:
     """Raise Lives if something runs in the background."""
     if running:
         raise Lives(
-            f"the agent of {chat.id} has this running, which would end with it: "
-            f"{', '.join(running)}",
+            f"the agent of {whose} has this running, which would end with it: {', '.join(running)}",
             hint="wait until it has ended, or end it with --force",
         )
 
@@ -219,7 +218,7 @@ def _end_hold(project: Project, chat: Chat, *, forced: bool, by: str) -> None:
         talk = folded(reader.records())
         _refuse_on_screen(chat, talk)
         if not forced:
-            refuse_living(chat, talk.background)
+            refuse_living(chat.id, talk.background)
         kept = talk.kept
         put(project, chat, HandOver(forced), by=by)
         while chat.has_host():
@@ -229,7 +228,7 @@ def _end_hold(project: Project, chat: Chat, *, forced: bool, by: str) -> None:
                 if record.get("event") == "hosted":  # another agent, or after a kill
                     put(project, chat, HandOver(forced), by=by)
                 if talk.kept > kept:
-                    refuse_living(chat, words(record.get("running")))
+                    refuse_living(chat.id, words(record.get("running")))
             time.sleep(_LOOK_S)
     except BaseException:
         with suppress(OSError, SidingError):

@@ -49,7 +49,7 @@ def switch(
     wanted = SwitchTo(agent, _program(project, task, agent), tuple(options), model, forced)
     _refuse_cannot(project, task, talk, wanted)
     if not forced and chat.has_host():
-        refuse_living(chat, talk.background)
+        refuse_living(chat.id, talk.background)
     lock = held_alone(project, chat, "a change of its agent")
     if lock is not None:
         with lock:
