@@ -6,7 +6,7 @@ from typing import Any
 from siding.chat.asks import ALWAYS, NO, YES
 from siding.chat.state import OpenAsk, Talk
 from siding.ground.errors import NotFound, UsageError
-from siding.ground.storage.fields import mappings, text
+from siding.ground.storage.fields import text
 
 _ITEM = 1  # of a permission, which is all there is
 
@@ -28,12 +28,12 @@ def find_ask(talk: Talk, named: str | None) -> OpenAsk:
 
 def permission(ask: OpenAsk, *, allows: bool, always: bool, reason: str) -> list[dict[str, Any]]:
     """Return the answer to whether it may do something. Raises UsageError."""
-    if ask.said.get("choices"):
+    if ask.questions:
         raise UsageError(
             "it asks a question, and no permission",
-            hint=f"--choose one of: {', '.join(_labels(ask.said, 1)) or 'TEXT'}",
+            hint=f"--choose one of: {', '.join(_labels(ask.questions[0])) or 'TEXT'}",
         )
-    if always and ask.said.get("can_always") is not True:
+    if always and not ask.can_always:
         raise UsageError(
             "its agent has no `always` for this that writes no file of yours",
             hint="--yes allows it once",
@@ -45,13 +45,13 @@ def permission(ask: OpenAsk, *, allows: bool, always: bool, reason: str) -> list
 
 def choices(ask: OpenAsk, chosen: Sequence[str]) -> list[dict[str, Any]]:
     """Return the answer to its questions: a label or its number, `2=LABEL` for the second one."""
-    questions = mappings(ask.said.get("choices"))
+    questions = ask.questions
     if not questions:
         raise UsageError("it asks for a permission", hint="--yes, --always or --no")
     found: dict[int, list[str]] = {}
     for each in chosen:
         number, said = _parted(each, len(questions))
-        found.setdefault(number, []).append(_value(ask.said, number, said))
+        found.setdefault(number, []).append(_value(questions[number - 1], said))
     missing = [n for n in range(1, len(questions) + 1) if n not in found]
     if missing:
         question = text(questions[missing[0] - 1].get("question"))
@@ -71,8 +71,8 @@ def _parted(said: str, questions: int) -> tuple[int, str]:
     return 1, said
 
 
-def _value(record: Mapping[str, Any], number: int, said: str) -> str:
-    labels = _labels(record, number)
+def _value(question: Mapping[str, Any], said: str) -> str:
+    labels = _labels(question)
     if len(labels) < 2:
         return said
     folded = [each.casefold() for each in labels]
@@ -91,7 +91,6 @@ def _document(question: Mapping[str, Any], number: int, values: list[str]) -> di
     return {"id": number, "chosen": values[0]}
 
 
-def _labels(record: Mapping[str, Any], number: int) -> list[str]:
-    question = mappings(record.get("choices"))[number - 1]
+def _labels(question: Mapping[str, Any]) -> list[str]:
     options = question.get("options")
     return [str(each[0]) for each in options] if isinstance(options, list) else []

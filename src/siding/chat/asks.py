@@ -8,8 +8,6 @@ from typing import Any
 
 from siding.agents.talking.port import Answer, Asked, Choice
 from siding.asking.views import DecisionView
-from siding.ground.errors import UsageError
-from siding.ground.namedtuples import NamedTuple
 
 YES, ALWAYS, NO = "run", "always", "refuse"  # what an option is called
 _IN_TITLE = 60  # characters
@@ -93,40 +91,3 @@ def _chosen(choice: Choice, found: Mapping[str, Any]) -> str:
     labels = [choice.options[int(each) - 1][0] for each in values if str(each).isdecimal()]
     note = str(found.get("note") or "")
     return ", ".join(labels) + (f" ({note})" if note else "")
-
-
-class Reply(NamedTuple):
-    """What a person says to an ask. `choices`: labels that were chosen, or a text, by question."""
-
-    allows: bool
-    always: bool = False
-    reason: str = ""
-    choices: Mapping[str, Sequence[str]] = {}
-
-
-def answers_of(asked: Mapping[str, Any], reply: Reply) -> list[dict[str, Any]]:
-    """Return a reply as the answers to the decision that `question_of` made of the ask.
-
-    `asked` is its line in the story. Raises UsageError for an option that it does not have.
-    """
-    choices: Sequence[Mapping[str, Any]] = asked.get("choices", ())
-    if not choices:
-        if reply.always and not asked.get("can_always"):
-            raise UsageError("the agent has no way to allow this for the whole conversation")
-        value = ALWAYS if reply.always else YES
-        note = {"note": reply.reason} if reply.reason else {}
-        return [{"id": 1, "chosen": value if reply.allows else NO, **note}]
-    answers: list[dict[str, Any]] = []
-    for number, choice in enumerate(choices, start=1):
-        given = list(reply.choices.get(choice["question"], ()))
-        labels = [label for label, _about in choice.get("options", ())]
-        if len(labels) < 2:
-            answers.append({"id": number, "chosen": " ".join(given)})
-            continue
-        unknown = [each for each in given if each not in labels]
-        if unknown or not given:
-            named = f"{unknown[0]!r} is no answer" if unknown else "an answer is missing"
-            raise UsageError(f"{named} to {choice['question']!r}", hint=f"one of {labels}")
-        places = [str(labels.index(each) + 1) for each in given]
-        answers.append({"id": number, "chosen": places if choice.get("several") else places[0]})
-    return answers

@@ -212,10 +212,13 @@ class Switched(NamedTuple):
 
 
 class SettingsAsked(NamedTuple):
+    """`is_kept`: there was no agent to be told; the next one is begun so."""
+
     model: str = ""
     mode: str = ""
     effort: str = ""
     by: str = ""
+    is_kept: bool = False
 
 
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -19,18 +19,21 @@ Beginning a host forks this process, so prompts are given while it has one threa
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from siding.agents.table import OWN
 from siding.agents.talking.port import TALKING, Abilities
 from siding.asking.answer import answer as answer_decision
+from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
-from siding.chat.asks import Reply, answers_of
+from siding.chat.answers import choices, permission
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
 from siding.chat.ends import Outcome, PromptEnd, end_in
 from siding.chat.following import followed, number_of, record_in, told
-from siding.chat.pictures import picture_at
+from siding.chat.outcome import TooLate, carried_out
+from siding.chat.pictures import Picture
 from siding.chat.requests import (
     Change,
     Compact,
@@ -59,6 +62,7 @@ __all__ = [
     "Conversations",
     "OpenAsk",
     "Outcome",
+    "Picture",
     "Reply",
     "Standing",
     "Talk",
@@ -69,10 +73,25 @@ __all__ = [
 ]
 
 Event = Mapping[str, Any]  # a line of a story; the reference page lists them
-# Returns the answer to what the agent asks; None leaves it to others.
-OnAsk = Callable[[OpenAsk], Reply | None]
 _LOOKS_EVERY_S = 0.5  # whether the host is still there
 _MOST_STARTS = 3  # of a host for one prompt
+
+
+class Reply(NamedTuple):
+    """What a person says to an ask: yes or no to a permission, or what was chosen.
+
+    `choices` answer a question: a label or its number, ``2=LABEL`` for the second of several. With
+    ``allows=False`` a question is left open, for `reason`.
+    """
+
+    allows: bool = True
+    always: bool = False  # in this conversation, where the ask has `can_always`
+    reason: str = ""
+    choices: Sequence[str] = ()
+
+
+# Returns the answer to what the agent asks; None leaves it to others.
+OnAsk = Callable[[OpenAsk], Reply | None]
 
 
 class Turn(NamedTuple):
@@ -215,7 +234,7 @@ class Conversation:
     # -- Prompts -----------------------------------------------------------------------------------
 
     def prompt(
-        self, words: str, *, pictures: Sequence[Path] = (), on_ask: OnAsk | None = None
+        self, words: str, *, pictures: Sequence[Picture] = (), on_ask: OnAsk | None = None
     ) -> Turn:
         """Give a prompt, and return when its turn has ended, after those that wait before it.
 
@@ -234,28 +253,26 @@ class Conversation:
         return Turn(prompt, end.outcome, end.reason, "".join(text), tuple(events))
 
     def stream(
-        self, words: str, *, pictures: Sequence[Path] = (), on_ask: OnAsk | None = None
+        self, words: str, *, pictures: Sequence[Picture] = (), on_ask: OnAsk | None = None
     ) -> Iterator[Event]:
         """Give a prompt, and yield the events of the story from it on, until its turn has ended."""
         prompt = self.send(words, pictures=pictures)
         for event, _end in self._until_end(prompt, on_ask):
             yield event
 
-    def send(self, words: str, *, pictures: Sequence[Path] = ()) -> str:
+    def send(self, words: str, *, pictures: Sequence[Picture] = ()) -> str:
         """Queue a prompt, and return its id at once. It goes when the turns before have ended."""
-        found = [picture_at(str(each)) for each in pictures]
-        prompt = give(self.project, self.chat, words, by=self._by, pictures=found)
+        prompt = give(self.project, self.chat, words, by=self._by, pictures=pictures)
         self.hold()
         return prompt
 
-    def steer(self, words: str, *, pictures: Sequence[Path] = ()) -> str:
+    def steer(self, words: str, *, pictures: Sequence[Picture] = ()) -> str:
         """Give a prompt into the running turn; return its id. Raises UsageError if it cannot be.
 
         If the turn ends before the agent has taken it, it is the next prompt.
         """
         refuse_steer(self.chat)
-        found = [picture_at(str(each)) for each in pictures]
-        prompt = give(self.project, self.chat, words, by=self._by, pictures=found, steers=True)
+        prompt = give(self.project, self.chat, words, by=self._by, pictures=pictures, steers=True)
         self.hold()
         return prompt
 
@@ -265,16 +282,16 @@ class Conversation:
         return self.talk.queue
 
     def edit(self, prompt: str, words: str) -> None:
-        """Change the words of a prompt that waits. One that has gone stays as it was."""
-        self._put(EditPrompt(prompt, words))
+        """Change the words of a prompt that waits. Raises TooLate if it has gone."""
+        self._change(EditPrompt(prompt, words), prompt)
 
     def move(self, prompt: str, *, before: str = "") -> None:
-        """Put a prompt that waits before another one; last, if `before` is ""."""
-        self._put(MovePrompt(prompt, before))
+        """Put a prompt that waits before another one; last, if `before` is "". Raises TooLate."""
+        self._change(MovePrompt(prompt, before), prompt)
 
     def drop(self, prompt: str) -> None:
-        """Take a prompt that waits out of the queue."""
-        self._put(DropPrompt(prompt))
+        """Take a prompt that waits out of the queue. Raises TooLate if it has gone."""
+        self._change(DropPrompt(prompt), prompt)
 
     def go_on(self) -> None:
         """Have prompts sent that are held, after a limit for example."""
@@ -315,12 +332,21 @@ class Conversation:
         found = next((each for each in self.asks if each.ask == ask), None)
         if found is None or not found.decision:
             raise NotFound(f"conversation {self.id} does not ask {ask!r}")
-        self.answer_decision(found.decision, found.said, reply)
+        self.reply(found, reply)
 
-    def answer_decision(self, decision: str, asked: Event, reply: Reply) -> None:
-        """Answer a decision that was made of an ask; `asked` is its line in the story."""
-        answers = answers_of(asked, reply)
-        answer_decision(self.project, decision, answers, via=Via.FLAG)
+    def reply(self, found: OpenAsk, reply: Reply) -> None:
+        """Answer an ask that was put to a person. Raises AlreadyClosed, InsideStep, UsageError."""
+        is_question = bool(found.questions)
+        if is_question and not reply.allows:
+            cancel_decision(self.project, found.decision, reason=reply.reason, via=Via.FLAG)
+            return
+        if is_question:
+            answers = choices(found, reply.choices)
+        else:
+            answers = permission(
+                found, allows=reply.allows, always=reply.always, reason=reply.reason
+            )
+        answer_decision(self.project, found.decision, answers, via=Via.FLAG)
 
     # -- Its story ---------------------------------------------------------------------------------
 
@@ -357,7 +383,8 @@ class Conversation:
                     starts += 1
                     if starts > _MOST_STARTS:
                         why = talk.trouble or "its agent ends each time that it is started"
-                        self.drop(prompt)
+                        with suppress(TooLate):
+                            self.drop(prompt)
                         yield {"event": "dropped", "prompt": prompt}, PromptEnd(Outcome.FAILED, why)
                         return
                     watch.let_go()
@@ -369,10 +396,14 @@ class Conversation:
         found = next((each for each in talk.asks if each.ask == ask), None)
         reply = on_ask(found) if found is not None else None
         if found is not None and reply is not None:
-            self.answer_decision(found.decision, found.said, reply)
+            self.reply(found, reply)
 
     def _put(self, request: Request) -> None:
         put(self.project, self.chat, request, by=self._by)
+
+    def _change(self, request: Request, prompt: str) -> None:
+        if not carried_out(self.project, self.task, self.chat, request, by=self._by):
+            raise TooLate(f"prompt {prompt} does not wait any more in conversation {self.id}")
 
 
 def _numbered(lines: Iterator[bytes], since: int) -> Iterator[Event]:

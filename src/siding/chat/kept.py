@@ -109,7 +109,9 @@ def _value(kind: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(_value(inner[0], each) for each in value)
     if origin is Mapping:
-        return mapping(value)
+        found = mapping(value)
+        is_plain = inner[1] is Any
+        return found if is_plain else {n: _value(inner[1], v) for n, v in found.items()}
     if hasattr(kind, "_fields"):
         kinds = get_type_hints(kind)
         return kind(**{name: _value(kinds[name], each) for name, each in value.items()})

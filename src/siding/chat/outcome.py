@@ -7,10 +7,11 @@ then, and does to its story what a host would; nothing is sent.
 import time
 
 from siding.agents.talking.port import Abilities, Answer, Event, Parts
-from siding.chat.conversations import put, wake
+from siding.chat.conversations import Task, ensure_host, put, wake
+from siding.chat.events import SettingsAsked
 from siding.chat.following import told
 from siding.chat.machine import Machine
-from siding.chat.requests import Request
+from siding.chat.requests import Asked, Change, GivePrompt, Request
 from siding.chat.state import Standing, Talk, Waiting
 from siding.chat.store import QUEUE_WORK, Chat
 from siding.chat.writer import StoryWriter
@@ -20,6 +21,7 @@ from siding.record.place.project import Project
 
 _PATIENCE_S = 30.0
 _LOOK_S = 0.01
+_JUST_NOW_NS = 5_000_000_000
 
 
 class TooLate(SidingError):
@@ -34,7 +36,7 @@ class NotAnswered(SidingError):
     code = "not_answered"
 
 
-def carried_out(project: Project, chat: Chat, request: Request, *, by: str) -> bool:
+def carried_out(project: Project, task: Task, chat: Chat, request: Request, *, by: str) -> bool:
     """Put a request and wait until it is carried out; tell whether it had an effect.
 
     Raises NotAnswered.
@@ -43,7 +45,8 @@ def carried_out(project: Project, chat: Chat, request: Request, *, by: str) -> b
     end = time.monotonic() + _PATIENCE_S
     while chat.requests.has(request_id):
         if not chat.has_host():
-            work_off(project, chat)
+            if work_off(project, chat):
+                ensure_host(project, task, chat)
             continue
         if time.monotonic() > end:
             raise NotAnswered(
@@ -56,31 +59,60 @@ def carried_out(project: Project, chat: Chat, request: Request, *, by: str) -> b
     return any(mark in line for line in told(chat))
 
 
-def work_off(project: Project, chat: Chat) -> None:
-    """Carry out what is asked of a conversation without a host, as far as no agent is needed."""
+def work_off(project: Project, chat: Chat) -> bool:
+    """Carry out what is asked of a conversation without a host; nothing is sent.
+
+    Tells whether a prompt was among it that came right now: whoever gave it may have taken this
+    process for its host, or a host that ends may not have seen it any more.
+    """
     holder = Holder(pid=project.app.pid, since=project.app.now(), what=QUEUE_WORK)
     try:
         lock = FileLock(chat.lock).acquire(holder=holder)
     except LockBusy:
         time.sleep(_LOOK_S)
-        return
+        return False
     with lock:
+        before_ns = time.time_ns() - _JUST_NOW_NS
         writer = StoryWriter(project, chat)
         try:
-            work_off_in(writer, chat)
+            is_given = work_off_in(writer, chat, since_ns=before_ns)
         finally:
             writer.close()
+    return is_given
 
 
-def work_off_in(writer: StoryWriter, chat: Chat) -> None:
-    """Carry it out, for whoever holds the conversation and no agent."""
-    # As a killed host has left it, an agent might seem to be there.
-    writer.talk = writer.talk._replace(is_open=False, is_running=False)
-    machine = Machine(writer.talk, _Nobody(), writer.add, _no_parts)
+def _carry_out(asked: Asked, machine: Machine, writer: StoryWriter) -> None:
+    match asked.request:
+        case Change(model, mode, effort):
+            kept = SettingsAsked(model, mode, effort, asked.by, is_kept=True)
+            machine.talk = _without_agent(writer.add(kept, asked.id, now=True))
+        case _:
+            machine.asked_for(asked)
+
+
+def _without_agent(talk: Talk) -> Talk:
+    """As a killed host has left it, an agent seems to be there."""
+    return talk._replace(is_held_by_host=False, is_open=False, is_running=False)
+
+
+def work_off_in(writer: StoryWriter, chat: Chat, *, since_ns: int = 0) -> bool:
+    """Carry it out, for whoever holds the conversation and no agent.
+
+    Tells whether a prompt was given since a moment.
+    """
+
+    def note(event: object, request: str = "", *, now: bool = False) -> Talk:
+        return _without_agent(writer.add(event, request, now=now))
+
+    is_given = False
+    machine = Machine(_without_agent(writer.talk), _Nobody(), note, _no_parts)
     for asked in chat.requests.waiting():
         if asked.id not in writer.done:
-            machine.asked_for(asked)
+            _carry_out(asked, machine, writer)
+        if isinstance(asked.request, GivePrompt) and asked.at_ns > since_ns:
+            is_given = True
         chat.requests.done(asked.id)
+    return is_given
 
 
 class _Nobody:
@@ -109,7 +141,7 @@ class _Nobody:
         """Nobody asks."""
 
     def set(self, *, model: str = "", mode: str = "", effort: str = "") -> None:
-        """It is begun so, the next time."""
+        """Nobody is to be told."""
 
     def compact(self) -> None:
         """Nothing is there."""

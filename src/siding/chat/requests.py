@@ -130,6 +130,12 @@ class Asked(NamedTuple):
     request: Request
     by: str = ""
 
+    @property
+    def at_ns(self) -> int:
+        """When it was asked, in nanoseconds since 1970."""
+        number = self.id.partition("-")[0]
+        return int(number) if number.isdecimal() else 0
+
 
 class Requests:
     """The requests of one conversation that nobody has acted on."""

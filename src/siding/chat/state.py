@@ -6,7 +6,7 @@ from typing import Any
 
 from siding.agents.talking.port import How, Origin
 from siding.ground.namedtuples import NamedTuple
-from siding.ground.storage.fields import mapping, text, whole, words
+from siding.ground.storage.fields import mapping, mappings, text, whole, words
 
 
 class Standing(StrEnum):
@@ -46,6 +46,15 @@ class OpenAsk(NamedTuple):
     title: str
     decision: str = ""  # as which it was put to a person
     said: Mapping[str, Any] = {}  # its line of the story
+
+    @property
+    def questions(self) -> list[Mapping[str, Any]]:
+        """Its questions, as the story has them; [] for a permission."""
+        return [*mappings(self.said["choices"])] if "choices" in self.said else []
+
+    @property
+    def can_always(self) -> bool:
+        return "can_always" in self.said and self.said["can_always"] is True
 
 
 class Switching(NamedTuple):
@@ -141,9 +150,7 @@ class Talk(NamedTuple):
         return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
 
     def is_told_with(self, prompt: Waiting) -> bool:
-        """Tell whether the story goes along with a prompt. A command of the agent's own is alone,
-        and a prompt into a running turn comes after one that was told.
-        """
+        """Tell whether the story goes along with a prompt: a command of the agent's is alone."""
         is_first = self.sent is not None and self.sent.prompt == prompt.prompt
         return self.untold > 0 and is_first and not prompt.text.startswith("/")
 
@@ -379,20 +386,23 @@ def _ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
     )
 
 
+def _troubled(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    return talk._replace(trouble=text(line.get("message")), trouble_kind=text(line.get("trouble")))
+
+
 def _handed_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
     return talk._replace(is_handed_over=True, handed_over_at=text(line.get("at")), trouble="")
 
 
 def _handed_back(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    session = text(line.get("session")) or talk.session
     taken = talk.taken + whole(line.get("prompts"))
+    session = text(line.get("session")) or talk.session
     return talk._replace(is_handed_over=False, session=session, taken=taken)
 
 
 def _told(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    if talk.title or line.get("who") != "person":
-        return talk
-    return talk._replace(title=text(line.get("text")).strip().partition("\n")[0][:80])
+    said = text(line.get("text")) if line.get("who") == "person" else ""
+    return talk._replace(title=talk.title or said.strip().partition("\n")[0][:80])
 
 
 def _switch_asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -410,9 +420,7 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
     seq, agent = whole(line.get("seq")), text(line.get("agent"))
     # One that leaves before it was told anything knows what it knew.
     knows = talk.knows if talk.untold else seq
-    left = Parked(
-        talk.agent, talk.program, talk.options, talk.model, talk.session, talk.taken, knows
-    )
+    left = Parked(*(getattr(talk, each) for each in Parked._fields[:-1]), knows=knows)
     back = talk.parked_of(agent) if line.get("session") else None
     return talk._replace(
         agent=agent,
@@ -430,10 +438,6 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
         parked=(*(each for each in talk.parked if each.agent != talk.agent), left),
         trouble="",
     )
-
-
-def _troubled(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    return talk._replace(trouble=text(line.get("message")), trouble_kind=text(line.get("trouble")))
 
 
 def _applied(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -485,6 +489,7 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "switch-asked": _switch_asked,
     "switched": _switched,
     "applied": _applied,
+    "settings-asked": lambda talk, line: _applied(talk, line) if line.get("is_kept") else talk,
     "used": _used,
     "stop-asked": lambda talk, _line: talk._replace(is_stopping=talk.is_running),
     "held": lambda talk, line: talk._replace(is_paused=True, until=text(line.get("until"))),

@@ -9,6 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from siding.agents.table import BY_NAME, BY_PROGRAM

@@ -20,6 +20,7 @@ def test_it_is_told_what_was_said_and_an_undo_goes_back_over_the_change(sandbox:
     assert "You said: claude: hello" in said
     two = sandbox.workspace() / "two.txt"
     assert two.read_text() == "two\n"
+    talked.until(lambda: len(talked.events("recorded")) == 2)
 
     talked.siding("undo")
     assert not two.exists()

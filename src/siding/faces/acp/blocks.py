@@ -8,23 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from siding.chat.pictures import Picture, picture_in
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
-
-# The kinds of pictures that agents take, and how their files are called.
-_SUFFIXES = {
-    "image/png": ".png",
-    "image/jpeg": ".jpg",
-    "image/gif": ".gif",
-    "image/webp": ".webp",
-}
-
-
-class Picture(NamedTuple):
-    """A picture. `suffix` is that of a file of its kind."""
-
-    suffix: str
-    data: bytes
 
 
 class Said(NamedTuple):
@@ -53,9 +39,8 @@ def said_in(blocks: object, root: str) -> Said:
 
 
 def media_type_of(name: str) -> str:
-    """Return the kind of a picture by the name of its file; "" if it is none."""
-    found = [kind for kind, suffix in _SUFFIXES.items() if name.lower().endswith(suffix)]
-    return found[0] if found else ""
+    """Return the kind of a picture by the name of its file."""
+    return "image/" + name.rpartition(".")[2].lower().replace("jpg", "jpeg")
 
 
 def _parts(block: Mapping[str, Any], root: str) -> Iterator[str | Picture]:
@@ -68,7 +53,7 @@ def _parts(block: Mapping[str, Any], root: str) -> Iterator[str | Picture]:
             resource = block.get("resource")
             yield _embedded(resource if isinstance(resource, Mapping) else {}, root)
         case "image":
-            yield _picture(block.get("mimeType"), block.get("data"))
+            yield _picture(block.get("data"))
         case other:
             raise UsageError(
                 f"a block of the kind {other!r} cannot be passed on",
@@ -107,15 +92,9 @@ def _embedded(resource: Mapping[str, Any], root: str) -> str:
     return f"\n\n{name}:\n{fence}\n{said}{end}{fence}\n"
 
 
-def _picture(media_type: object, data: object) -> Picture:
-    suffix = _SUFFIXES.get(str(media_type))
-    if suffix is None:
-        raise UsageError(
-            f"an image of the kind {media_type!r} cannot be passed on",
-            hint=f"one of {', '.join(_SUFFIXES)}",
-        )
+def _picture(data: object) -> Picture:
     try:
-        return Picture(suffix, base64.b64decode(str(data), validate=True))
+        return picture_in(base64.b64decode(str(data), validate=True), "an image of the prompt")
     except (binascii.Error, ValueError):
         raise UsageError("the data of an image is no base64") from None
 

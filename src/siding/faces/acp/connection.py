@@ -19,7 +19,7 @@ from siding.agents.talking.rpc import (
     RpcNotice,
     RpcRequest,
 )
-from siding.faces.acp.faults import CANCELLED, INVALID, refuse
+from siding.faces.acp.faults import CANCELLED, INTERNAL, INVALID, refuse
 from siding.faces.acp.ports import Desk, Opened
 from siding.faces.acp.session import Session
 from siding.faces.acp.updates import ClientCan
@@ -101,6 +101,8 @@ class Connection:
                 method(request.ask, request.params)
             except SidingError as error:
                 refuse(self._rpc, request.ask, error)
+            except OSError as error:
+                self._rpc.refuse(request.ask, INTERNAL, str(error))
 
     def _noticed(self, notice: RpcNotice) -> None:
         session = self.sessions.get(str(notice.params.get("sessionId")))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.chat.asks import Reply
+from siding.chat.face import Reply
 from siding.faces.acp.diffs import shown_edits
 
 _ONCE, _ALWAYS, _NO = "allow", "always", "reject"
@@ -54,8 +54,7 @@ def reply_in(asked: Mapping[str, Any], result: Mapping[str, Any]) -> Reply | Non
     place = option.removeprefix(_CHOICE)
     if not choices or not place.isdecimal() or int(place) >= len(choices[0]["options"]):
         return None
-    label = choices[0]["options"][int(place)][0]
-    return Reply(allows=True, choices={choices[0]["question"]: [label]})
+    return Reply(choices=(f"1={int(place) + 1}",))
 
 
 def _options(asked: Mapping[str, Any]) -> list[dict[str, str]]:

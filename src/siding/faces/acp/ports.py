@@ -3,11 +3,11 @@
 Each raises SidingError, which says why something is not done and what to do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Protocol
 
-from siding.chat.asks import Reply
+from siding.chat.face import OpenAsk, Reply
 from siding.faces.acp.blocks import Said
 from siding.ground.namedtuples import NamedTuple
 
@@ -65,8 +65,8 @@ class Desk(Protocol):
 
     def set_mode(self, session: str, mode: str) -> None: ...
 
-    def answer(self, session: str, decision: str, asked: Mapping[str, Any], reply: Reply) -> None:
-        """Answer a decision. Raises AlreadyClosed where somebody else was first."""
+    def answer(self, session: str, ask: OpenAsk, reply: Reply) -> None:
+        """Answer what the agent asks. Raises AlreadyClosed where somebody else was first."""
         ...
 
     def picture(self, session: str, name: str) -> bytes | None: ...

@@ -7,16 +7,14 @@ and the agents go on; the client, or another one, loads the sessions again.
 import os
 import select
 import sys
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any
 
-from siding.chat.asks import Reply
-from siding.chat.face import Conversation, Conversations, abilities_of
+from siding.chat.face import Conversation, Conversations, OpenAsk, Reply, abilities_of
+from siding.chat.outcome import TooLate
 from siding.chat.watching import Watch
 from siding.faces.acp.blocks import Said
 from siding.faces.acp.connection import Connection
@@ -104,18 +102,11 @@ class HomeDesk:
 
     def give(self, session: str, said: Said) -> str:
         self._let_go()
-        talk = self.followed[session].talk
-        if not said.pictures:
-            return talk.send(said.words)
-        with tempfile.TemporaryDirectory(prefix="siding-acp-") as directory:
-            paths = []
-            for number, each in enumerate(said.pictures):
-                paths.append(Path(directory) / f"{number}{each.suffix}")
-                paths[-1].write_bytes(each.data)
-            return talk.send(said.words, pictures=paths)
+        return self.followed[session].talk.send(said.words, pictures=said.pictures)
 
     def drop(self, session: str, prompt: str) -> None:
-        self.followed[session].talk.drop(prompt)
+        with suppress(TooLate):
+            self.followed[session].talk.drop(prompt)
 
     def stop(self, session: str) -> None:
         talk = self.followed[session].talk
@@ -133,8 +124,8 @@ class HomeDesk:
         talk.set(mode=mode)
         talk.hold()
 
-    def answer(self, session: str, decision: str, asked: Mapping[str, Any], reply: Reply) -> None:
-        self.followed[session].talk.answer_decision(decision, asked, reply)
+    def answer(self, session: str, ask: OpenAsk, reply: Reply) -> None:
+        self.followed[session].talk.reply(ask, reply)
 
     def picture(self, session: str, name: str) -> bytes | None:
         try:

@@ -281,7 +281,7 @@ class Session:
                 self.remark(f"It still waits for an answer: {found.title}\n{_elsewhere(found)}")
             return
         try:
-            self._desk.answer(self.opened.session, found.decision, found.said, reply)
+            self._desk.answer(self.opened.session, found, reply)
         except AlreadyClosed:
             pass  # somebody else was first
         except SidingError as error:

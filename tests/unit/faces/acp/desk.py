@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from siding.asking.decisions.record import AlreadyClosed
-from siding.chat.asks import Reply, answers_of
+from siding.chat.face import OpenAsk, Reply
 from siding.faces.acp.blocks import Said
 from siding.faces.acp.connection import Connection
 from siding.faces.acp.ports import Opened, Row
@@ -69,11 +69,11 @@ class PlayedDesk:
     def set_mode(self, session: str, mode: str) -> None:
         self.done.append(("mode", session, mode))
 
-    def answer(self, session: str, decision: str, asked: Mapping[str, Any], reply: Reply) -> None:
-        if decision in self.answered:
+    def answer(self, session: str, ask: OpenAsk, reply: Reply) -> None:
+        if ask.decision in self.answered:
             raise AlreadyClosed("it was answered")
-        self.answered.add(decision)
-        self.done.append(("answer", session, decision, answers_of(asked, reply)))
+        self.answered.add(ask.decision)
+        self.done.append(("answer", session, ask.decision, reply))
 
     def picture(self, session: str, name: str) -> bytes | None:
         del session, name

@@ -1,5 +1,6 @@
 """A client of ACP against conversations that the test plays. No process, no file."""
 
+import base64
 import itertools
 import json
 from typing import Any
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.agents.talking.lines import MOST
+from siding.chat.face import Reply
 from siding.faces.acp.connection import Connection
 from siding.ground.errors import SidingError
 from unit.faces.acp.desk import ROOT, WORKSPACE, Client, PlayedDesk, text
@@ -150,7 +152,7 @@ def test_a_permission_is_answered_by_the_client() -> None:
     assert found.tool_call.tool_call_id == "c"
     chosen = {"outcome": "selected", "optionId": "always"}
     client.sends({"id": request["id"], "result": {"outcome": chosen}})
-    assert client.desk.did("answer")[0][2:] == ("d-a1", [{"id": 1, "chosen": "always"}])
+    assert client.desk.did("answer")[0][2:] == ("d-a1", Reply(always=True))
     client.line(session, "answered", ask="a1", allows=True)
     assert not client.taken_back
 
@@ -189,7 +191,7 @@ def test_a_question_with_options_is_put_and_others_are_said() -> None:
     assert names == ["Red: a colour", "Blue"]
     chosen = {"outcome": "selected", "optionId": "choice-1"}
     client.sends({"id": client.requests[0]["id"], "result": {"outcome": chosen}})
-    assert client.desk.did("answer")[0][3] == [{"id": 1, "chosen": "2"}]
+    assert client.desk.did("answer")[0][3] == Reply(choices=("1=2",))
     client.is_asked(session, "a2", choices=[{"question": "Your name?"}])
     assert len(client.requests) == 1
     assert "d-a2" in client.updates[-1]["content"]["text"]
@@ -329,8 +331,11 @@ def test_lines_that_are_no_message_are_answered_and_the_next_one_is_read() -> No
     client.result(client.asks("session/list", cwd=ROOT))
 
 
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+
+
 def _script() -> bytes:
-    picture = {"type": "image", "mimeType": "image/png", "data": "aGk="}
+    picture = {"type": "image", "mimeType": "image/png", "data": PNG}
     link = {"type": "resource_link", "uri": f"file://{ROOT}/a%20b.py", "name": "a b.py"}
     messages: list[dict[str, Any]] = [
         {"id": "x", "method": "initialize", "params": {"protocolVersion": 1}},

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from acp import schema
 
+from siding.chat.pictures import Picture
 from siding.chat.state import Talk, Waiting, after
 from siding.faces.acp.blocks import said_in
 from siding.faces.acp.diffs import hunks_of
@@ -121,21 +122,21 @@ def test_what_a_prompt_says() -> None:
             {"type": "resource_link", "uri": "file:///etc/hosts", "name": "x"},
             {"type": "resource_link", "uri": "https://example.org/x", "name": "x"},
             {"type": "resource", "resource": {"uri": "file:///repo/c.md", "text": "a ``` b"}},
-            {"type": "image", "mimeType": "image/png", "data": "aGk="},
+            {"type": "image", "mimeType": "image/png", "data": "R0lGODlh"},
         ],
         "/repo",
     )
     assert said.words == (
         "Look at @src/a b.py:3 and /etc/hosts https://example.org/x\n\n@c.md:\n````\na ``` b\n````"
     )
-    assert said.pictures[0].data == b"hi"
+    assert said.pictures == (Picture(".gif", b"GIF89a"),)
 
 
 @pytest.mark.parametrize(
     "block",
     [
         {"type": "audio", "data": "", "mimeType": "audio/wav"},
-        {"type": "image", "data": "aGk=", "mimeType": "image/tiff"},
+        {"type": "image", "data": "aGk=", "mimeType": "image/png"},
         {"type": "image", "data": "!!", "mimeType": "image/png"},
         {"type": "resource", "resource": {"uri": "file:///a", "blob": "aGk="}},
         "no block",

@@ -48,7 +48,7 @@ def _answer(arguments: Namespace, context: Context) -> int:
         raise UsageError("--reason goes with --no")
     project, _task, chat = found(context, arguments.task, arguments.chat)
     ask = _put(project, chat, arguments.ask)
-    if arguments.no and ask.said.get("choices"):
+    if arguments.no and ask.questions:
         cancel(project, ask.decision, reason=arguments.reason, via=Via.FLAG)
     else:
         answers = (
@@ -102,10 +102,9 @@ def _is_told(chat: Chat, ask: str) -> bool:
 
 
 def _takes_reasons(chat: Chat) -> bool:
-    from siding.agents.talking.port import TALKING
+    from siding.chat.abilities import abilities_of
 
-    talking = TALKING.of(chat.talk().agent)
-    return talking is not None and talking.abilities.gives_reason
+    return abilities_of(chat.talk().agent).gives_reason
 
 
 ANSWER = Verb(

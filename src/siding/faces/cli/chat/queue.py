@@ -13,6 +13,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
+    from siding.chat.conversations import Task
     from siding.chat.prompts import Prompt
     from siding.chat.requests import Request
     from siding.chat.store import Chat
@@ -99,7 +100,7 @@ def _edit(arguments: Namespace, context: Context) -> int:
     from siding.chat.requests import EditPrompt
     from siding.faces.cli.chat.input import text_of
 
-    project, _task, chat = found(context, arguments.task, arguments.chat)
+    project, task, chat = found(context, arguments.task, arguments.chat)
     prompt = prompts_of(chat).find(arguments.prompt)
     before = chat.prompt(prompt.id) or prompt.text
     draft = None
@@ -116,7 +117,7 @@ def _edit(arguments: Namespace, context: Context) -> int:
     else:
         try:
             require_words(words)
-            _carry_out(project, chat, EditPrompt(prompt.id, words), prompt.id, "edited")
+            _carry_out(project, task, chat, EditPrompt(prompt.id, words), prompt.id, "edited")
         except (TooLate, UsageError) as error:
             if draft is not None:
                 error.hint = f"your text is in {str(draft.path)!r}"
@@ -164,7 +165,7 @@ def _move(arguments: Namespace, context: Context) -> int:
     from siding.chat.prompts import prompts_of
     from siding.chat.requests import FIRST, MovePrompt
 
-    project, _task, chat = found(context, arguments.task, arguments.chat)
+    project, task, chat = found(context, arguments.task, arguments.chat)
     prompts = prompts_of(chat)
     prompt = prompts.find(arguments.prompt)
     before = FIRST if arguments.first else ""
@@ -173,7 +174,7 @@ def _move(arguments: Namespace, context: Context) -> int:
         if other.id == prompt.id:
             raise UsageError("a prompt cannot be put before itself")
         before = other.id
-    _carry_out(project, chat, MovePrompt(prompt.id, before), prompt.id, "moved", before)
+    _carry_out(project, task, chat, MovePrompt(prompt.id, before), prompt.id, "moved", before)
     place = [each.number for each in prompts_of(chat).open() if each.fate.value == "waits"]
     order = ", ".join(str(each) for each in place)
     context.screen.note(f"{chat.id} · prompt {prompt.number} is moved; what waits is {order}")
@@ -196,13 +197,13 @@ def _drop(arguments: Namespace, context: Context) -> int:
     from siding.chat.prompts import prompts_of
     from siding.chat.requests import DropPrompt
 
-    project, _task, chat = found(context, arguments.task, arguments.chat)
+    project, task, chat = found(context, arguments.task, arguments.chat)
     prompts = prompts_of(chat)
     named = {each.id: each for each in map(prompts.find, arguments.prompts)}
     late: list[TooLate] = []
     for prompt in named.values():
         try:
-            _carry_out(project, chat, DropPrompt(prompt.id), prompt.id, "dropped")
+            _carry_out(project, task, chat, DropPrompt(prompt.id), prompt.id, "dropped")
         except TooLate as error:
             late.append(error)
         else:
@@ -233,7 +234,7 @@ def _again(arguments: Namespace, context: Context) -> int:
 
     project, task, chat = found(context, arguments.task, arguments.chat)
     prompt = prompts_of(chat).find(arguments.prompt)
-    _carry_out(project, chat, SendAgain(prompt.id), prompt.id, "sent again")
+    _carry_out(project, task, chat, SendAgain(prompt.id), prompt.id, "sent again")
     ensure_host(project, task, chat)
     context.screen.note(f"{chat.id} · prompt {prompt.number} is sent again")
     return 0
@@ -267,7 +268,7 @@ def _go_on(arguments: Namespace, context: Context) -> int:
     if not talk.queue or (chat.has_host() and not talk.is_paused):
         context.screen.note(f"{chat.id} · nothing is held")
         return 0
-    carried_out(project, chat, GoOn(), by=BY)
+    carried_out(project, task, chat, GoOn(), by=BY)
     ensure_host(project, task, chat)
     context.screen.note(f"{chat.id} · it goes on with {counted(len(talk.queue), 'prompt')}")
     return 0
@@ -286,12 +287,18 @@ Send what waits where it is held: by a limit or a login of the agent, or because
 
 
 def _carry_out(
-    project: Project, chat: Chat, request: Request, prompt: str, done: str, before: str = ""
+    project: Project,
+    task: Task,
+    chat: Chat,
+    request: Request,
+    prompt: str,
+    done: str,
+    before: str = "",
 ) -> None:
     """Have a request about a prompt carried out. Raises TooLate if it had no effect."""
     from siding.chat.outcome import carried_out
 
-    if not carried_out(project, chat, request, by=BY):
+    if not carried_out(project, task, chat, request, by=BY):
         raise _too_late(chat, prompt, done, before)
 
 

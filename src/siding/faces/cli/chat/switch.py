@@ -12,7 +12,7 @@ from siding.faces.cli.verb import Verb
 
 
 def _options(parser: ArgumentParser) -> None:
-    parser.add_argument("agent", metavar="AGENT", help="claude, codex, gemini, opencode, …")
+    parser.add_argument("agent", metavar="AGENT", help="by its name")
     parser.add_argument("--model", metavar="MODEL", default="", help="in the agent's own words")
     parser.add_argument(
         "--option",

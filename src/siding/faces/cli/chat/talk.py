@@ -13,6 +13,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.chat.input import PROMPT_HELP, add_pictures, pictures_of, words_of
+from siding.faces.cli.chat.settings import add_settings
 from siding.faces.cli.chat.which import BY
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
@@ -37,15 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-f", "--follow", action="store_true", help="show it as it goes on")
     add_sandbox_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print as JSON")
-
-
-def add_settings(parser: ArgumentParser) -> None:
-    for name, metavar, about in (
-        ("model", "MODEL", "in the agent's own words"),
-        ("mode", "MODE", "what it may do without asking, in its own words"),
-        ("effort", "EFFORT", "how much it thinks, in its own words"),
-    ):
-        parser.add_argument(f"--{name}", metavar=metavar, default="", help=about)
 
 
 def run(arguments: Namespace, context: Context) -> int:
