@@ -420,7 +420,7 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
     seq, agent = whole(line.get("seq")), text(line.get("agent"))
     # One that leaves before it was told anything knows what it knew.
     knows = talk.knows if talk.untold else seq
-    left = Parked(*(getattr(talk, each) for each in Parked._fields[:-1]), knows=knows)
+    left = Parked(knows=knows, **{n: getattr(talk, n) for n in Parked._fields[:-1]})
     back = talk.parked_of(agent) if line.get("session") else None
     return talk._replace(
         agent=agent,

@@ -215,13 +215,12 @@ def _in_background(project: Project, run: Run, agent: str) -> tuple[str, ...]:
         each.session
         for each in living
         if any(os.path.basename(word) in programs for word in lines[each.pid][:2])
-    }
+    } or {each.session for each in living if each.pid == run.command.pid}
     left = {run.command.pid, run.keeper.pid, run.host.pid}
     return tuple(
         " ".join(project.redaction.words(lines[each.pid]) or [each.name])[:80]
         for each in living
-        if of_agent
-        and each.pid not in left
+        if each.pid not in left
         and each.session not in of_agent
         and each.session == each.pid  # what a shell has started is not named beside it
         and not any(word.startswith(_OURS) for word in lines[each.pid])

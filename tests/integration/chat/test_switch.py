@@ -94,7 +94,7 @@ def test_a_host_that_is_killed_before_the_change_leaves_it_wanted(sandbox: Sandb
     talked.until(lambda: talked.events("prompt-taken"))
     talked.siding("chat", "switch", "siding-agent")
     talked.until(lambda: talked.events("switch-asked"))
-    talked.kill_host()
+    talked.kill_holder()
     talked.until(lambda: talked.row["state"] == "ended")
     talked.send("say on")
     talked.turns(2)
