@@ -246,6 +246,8 @@ def sandbox_in(talk: Talk) -> SandboxRequest:
     """Return what was asked of the sandbox when it was begun."""
     usual = SandboxRequest()._asdict()
     known = {name: value for name, value in talk.sandbox.items() if name in usual}
+    if known.get("profile") in BY_NAME:  # that of an agent, which another one may have followed
+        del known["profile"]
     lists = {name: words(value) for name, value in known.items() if usual[name] == ()}
     return SandboxRequest(**{**known, **lists})
 
