@@ -23,8 +23,6 @@ from siding.agents.talking.port import (
     Opening,
     Parts,
     Picture,
-    Proof,
-    Sent,
     Talking,
     TimedTalker,
     Trouble,
@@ -51,13 +49,14 @@ from siding.chat.machine import (
 from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
 from siding.chat.requests import GivePrompt
+from siding.chat.settling import end_run, settle
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.identity import started_of
@@ -69,7 +68,6 @@ from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import Hosted, InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
-from siding.running.stop import stop
 
 if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
@@ -166,7 +164,7 @@ class Host:
 
     def _settled(self) -> Opening:
         opening = self._opening()
-        self._end_former_run()
+        end_run(self._project, self._task, self._writer.talk.run)
         recover_cut_off(self._project)
         self._talker = opening.talker
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
@@ -228,40 +226,10 @@ class Host:
             create_bytes(directory / name, content.encode())
         return opening
 
-    def _end_former_run(self) -> None:
-        """End what a killed host has left: an agent that lives writes into its record, too."""
-        run_id = self._writer.talk.run
-        if any(each.id == run_id for each in Runs(self._layout).live()):
-            with suppress(NotFound):  # its keeper has ended it meanwhile
-                stop(self._project, self._task.id, [run_id], now=True)
-
     def _settle(self, reason: str) -> None:
-        """Find out what became of a prompt that was on its way when the agent ended."""
-        machine, talk = self._machine, self._machine.talk
-        open_ones = [
-            each
-            for each in (talk.sent, *talk.steered)
-            if each is not None and not (talk.sent is each and talk.is_taken)
-        ]
-        if any(not machine.is_not_given(each.prompt) for each in open_ones):
-            time.sleep(self._talking.settles_s)
-        for each in open_ones:
-            machine.proven(each.prompt, self._proof(each))
-        machine.cut_off(reason)
-        if machine.talk.is_held_by_host and not self._has_run:
-            machine.ended(None, reason)
-
-    def _proof(self, sent: Waiting) -> Proof:
-        if self._machine.is_not_given(sent.prompt):
-            return Proof.NOT_TAKEN
-        talk = self._machine.talk
-        words = sent.said(self._chat.prompt(sent.prompt))
-        try:
-            return self._talking.proof(
-                Sent(sent.prompt, words, talk.taken, talk.session), self._hold
-            )
-        except (OSError, ValueError, SidingError):
-            return Proof.UNSURE  # a record that cannot be read proves nothing
+        settle(self._machine, self._chat, self._talking, self._hold, reason)
+        if self._machine.talk.is_held_by_host and not self._has_run:
+            self._machine.ended(None, reason)
 
     def _loop(self) -> None:
         self._take_requests()
