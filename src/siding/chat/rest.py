@@ -8,8 +8,10 @@ from siding.chat.state import Standing, Talk, after
 from siding.chat.store import Chat
 from siding.chat.watching import Watch
 from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import text
 
 _LOOKS_EVERY_S = 0.5  # whether the host is still there
+_RECORDED_WITHIN_S = 30.0  # a turn that has ended; it is waited for no longer
 
 
 class Kind(StrEnum):
@@ -35,7 +37,7 @@ def await_rest(chat: Chat, *, timeout_s: float | None, turn: bool = False) -> Re
     With `turn` it is enough that one turn has ended since this was called.
     """
     end = None if timeout_s is None else time.monotonic() + timeout_s
-    watch, talk, ended = Watch(chat), Talk(), None
+    watch, talk, turns = Watch(chat), Talk(), _Turns()
     try:
         while True:
             watch.connect()
@@ -43,18 +45,39 @@ def await_rest(chat: Chat, *, timeout_s: float | None, turn: bool = False) -> Re
             given, has_host = len(chat.requests.waiting()), chat.has_host()
             for record in watch.records():
                 talk = after(talk, record)
-                if ended is not None and record.get("event") == "turn-ended":
-                    ended += 1
-            ended = ended or 0
-            rest = _turn(talk) if turn and ended else rest_of(talk, given=given, has_host=has_host)
-            if rest is not None:
+                turns.take(text(record.get("event")))
+            rest = rest_of(talk, given=given, has_host=has_host)
+            if turn and turns.have_ended:
+                rest = _turn(talk)
+            if rest is not None and not (has_host and turns.is_being_recorded()):
                 return rest
+            turns.is_new = True
             left = _LOOKS_EVERY_S if end is None else end - time.monotonic()
             if left <= 0:
                 return None
             watch.wait(min(left, _LOOKS_EVERY_S))
     finally:
         watch.close()
+
+
+class _Turns:
+    """Which turns have ended, and whether the last one is recorded: else nothing can be undone."""
+
+    def __init__(self) -> None:
+        self.is_new = False  # what comes is new to whoever waits
+        self.have_ended = False
+        self._since: float | None = None  # when the last one ended that is not recorded
+
+    def take(self, event: str) -> None:
+        if event == "turn-ended":
+            self._since = time.monotonic()
+            self.have_ended = self.have_ended or self.is_new
+        elif event in ("recorded", "turn-started", "hosted"):
+            self._since = None
+
+    def is_being_recorded(self) -> bool:
+        since = self._since
+        return since is not None and time.monotonic() < since + _RECORDED_WITHIN_S
 
 
 def rest_of(talk: Talk, *, given: int, has_host: bool) -> Rest | None:

@@ -68,7 +68,6 @@ def test_a_story_is_told_with_all_that_belongs_to_a_turn(talk: Conversation) -> 
     )
     talk.says("answer", "--choose", "2")
     talk.says("wait")
-    talk.until(lambda: talk.events("recorded"))
     talk.sandbox.siding("chat", "send", "say bye")
     talk.says("wait")
     shown = talk.sandbox.siding("chat", "show").stdout.decode()
