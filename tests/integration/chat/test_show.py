@@ -27,7 +27,7 @@ SHOWN = """\
 hello
 · printf 'a\\nb\\nc\\nd\\ne\\nf\\ng\\nh\\ni\\n'; exit 3
 ? may it do that?
-  allowed by flag
+  allowed by terminal
   a
   b
   c
@@ -40,7 +40,7 @@ hello
   new.txt
   @@ -0,0 +1 @@
   +fresh
-  refused by flag: not now
+  refused by terminal: not now
   not now
 · TodoWrite
   planned
