@@ -111,7 +111,7 @@ class HomeDesk:
     def stop(self, session: str) -> None:
         talk = self.followed[session].talk
         if talk.chat.has_host():
-            talk.stop()
+            talk.stop(waits=False)
 
     def end(self, session: str) -> None:
         talk = self.followed[session].talk
