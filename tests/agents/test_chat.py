@@ -129,7 +129,7 @@ def test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host(
 
 
 def _stopped(talk: Talk) -> None:
-    talk.model.says(Held("It begins"), ["And again."])
+    talk.model.says(Held("It begins, and its last word waits"), ["And again."])
     talk.sandbox.siding("chat", "send", "Talk")
     talk.until(lambda: "It begins" in talk.text())
     talk.sandbox.siding("chat", "stop")

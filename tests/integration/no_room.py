@@ -66,9 +66,11 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "chat drop": (writes("chat drop 1"),),
     "chat again": (writes("chat again 1"),),
     "chat go-on": (writes("chat go-on"),),
+    "chat wait": (reads("chat wait", status=5),),  # prompts wait, and nobody holds the agent
     "chat set": (writes("chat set --model other"), reads("chat set")),
     "chat compact": (writes("chat compact"),),
     "chat commands": (reads("chat commands"), reads("chat commands --json")),
+    "chat complete": (reads("chat complete @hel"), reads("chat complete /c --json")),
     "chat abilities": (reads("chat abilities"), reads("chat abilities claude --json")),
     "chat stop": (reads("chat stop", status=2),),  # nobody holds its agent
     "chat end": (reads("chat end"),),

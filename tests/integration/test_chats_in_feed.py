@@ -85,11 +85,22 @@ def test_a_conversation_is_a_row_of_its_task_in_the_state_that_it_is_in(feed: Fe
     assert (runs.id, runs.agent, runs.parent, runs.run) == ("c1", "claude", task.key, "r1")
     assert (runs.title, runs.what) == ("wait go", "wait go")
     assert runs.address == f"{task.address}/c1"
+    told = feed.sandbox.siding("status").stdout.decode()
+    assert "c1 with claude runs" in told
+    assert "wait go, 1 prompt after it" in told
+    (line,) = feed.sandbox.json("--format", "json")["runs"]
+    assert (line["mark"], line["what"]) == ("c1", "claude · wait go, 1 prompt after it")
+    (run,) = feed.sandbox.json("runs", "--json")
+    assert (run["last_line"], run["waits"]) == ("c1 works: wait go", "")
     go.touch()
     ready = feed.in_state(State.READY)
     assert (ready.queued, ready.what, ready.asks) == (0, runs.title, ())
     assert feed.task.state is State.READY, "an agent that waits for a prompt is at no work"
     assert feed.asks() == []
+    (said,) = feed.sandbox.json("status", "--json")["chats"]
+    assert said == {name: ready.as_record()[name] for name in said}
+    assert (said["state"], said["title"]) == ("ready", "wait go")
+    assert feed.sandbox.json("--format", "json")["runs"] == []
     feed.say("send", "run echo 1 >one")
     waits = feed.in_state(State.WAITS)
     (ask,) = feed.asks()
@@ -118,6 +129,61 @@ def test_a_host_that_is_killed_breaks_its_conversation_only_in_a_turn(feed: Feed
     again = feed.in_state(State.RESTS)
     assert rests.mark != broke.mark
     assert again.asks == ()
+
+
+def test_what_waits_for_a_limit_goes_on_by_itself(feed: Feed) -> None:
+    until = int(time.time()) + 4
+    settings = Path(feed.sandbox.env["HOME"]) / ".claude.json"
+    settings.write_text('{"hasCompletedOnboarding": true}')
+    feed.say("claude")
+    login = feed.in_state(State.WAITS)
+    assert login.what == "claude: it is not logged in"
+    (ask,) = feed.asks()
+    assert (ask.kind, "log in" in ask.entry.detail) == (AskKind.CHAT, True)
+    feed.say("send", f"limit {until}")
+    feed.say("send", "say done")
+    rests = feed.chat(lambda row: row.state is State.RESTS and row.queued == 1)
+    assert rests.what.startswith("goes on at ")
+    assert "a limit is reached" in rests.what
+    assert (rests.asks, feed.asks()) == ((), [])
+    done = feed.chat(lambda row: row.state is State.RESTS and not row.queued)
+    assert time.time() >= until
+    assert done.what == f"limit {until}"
+    feed.say("send", "limit\nsay limited")
+    feed.say("send", "say more")
+    feed.chat(lambda row: row.state is State.RESTS and row.queued == 1)
+    feed.say("go-on")
+    assert feed.chat(lambda row: not row.queued).asks == ()
+
+
+def test_a_person_is_told_once_of_what_a_conversation_needs(feed: Feed) -> None:
+    sandbox = feed.sandbox
+    shown = sandbox.directory / "shown"
+    desktop = sandbox.directory / "tools" / "notify-send"
+    desktop.parent.mkdir()
+    desktop.write_text(f'#!/bin/sh\nshift $(($# - 2)); echo "$1: $2" >>{shown}\n')
+    desktop.chmod(0o755)
+    sandbox.env |= {"PATH": f"{desktop.parent}:{sandbox.env['PATH']}", "DISPLAY": ":99"}
+    (sandbox.directory / "siding" / "config.yaml").write_text('{"call": {"after": "1s"}}')
+    feed.say("claude", "fail it is out of order")
+    broke = feed.in_state(State.BROKE)
+    assert broke.what == "the turn failed: it is out of order"
+    _until(shown.exists)
+    feed.say("send", "run echo 1")
+    feed.in_state(State.WAITS)
+    _until(lambda: len(shown.read_text().splitlines()) == 2)
+    feed.say("stop")
+    feed.chat(lambda row: row.state is State.RESTS and not row.asks)
+    first, second = shown.read_text().splitlines()
+    assert first == "Siding: talk failed: the turn failed: it is out of order"
+    assert second.startswith("Siding: repo asks you: May claude run this? echo 1")
+
+
+def _until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def _kill_host(feed: Feed) -> int:

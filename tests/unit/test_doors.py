@@ -52,6 +52,8 @@ DOORS = {
     "broker/inside.py": "the messages, where there is no broker to ask",
     "broker/answers.py": "workflows and patches, for the few runs that ask for them",
     "feed/destination.py": "runs of workflows and conversations, where one is named",
+    "chat/notices.py": "the ways to tell a person, until there is something to tell",
+    "feed/running.py": "conversations, where there are any",
     "feed/agent_waits.py": "the emulator and the way to a host, until an agent may ask",
     "feed/project_fold.py": "workflows and conversations, where there are any",
     "feed/board.py": "the workspace and the ports of a task, for the one that is shown",

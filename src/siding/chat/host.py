@@ -35,6 +35,7 @@ from siding.chat.events import Ended, Queued
 from siding.chat.events import Hosted as HostedLine
 from siding.chat.failing import CannotHold, LastWords, hint_of, why, why_ended
 from siding.chat.inbox import Inbox
+from siding.chat.logins import missing_login
 from siding.chat.machine import (
     Act,
     AwaitStop,
@@ -48,6 +49,7 @@ from siding.chat.machine import (
     WithdrawAsk,
 )
 from siding.chat.moments import seconds_until
+from siding.chat.notices import Notices
 from siding.chat.requests import GivePrompt
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
@@ -110,6 +112,7 @@ class Host:
         except OSError as error:
             about = f"the story of conversation {chat.id} cannot be read: {error}"
             raise CannotHold(about) from error
+        self._notices = Notices(project, task, chat.id)
         self._inbox = Inbox()
         self._alarms = Alarms()
         self._words = LastWords()  # what the agent prints beside its protocol
@@ -177,6 +180,8 @@ class Host:
         self._machine.talk = self._writer.add(
             HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
         )
+        for trouble in missing_login(self._writer.talk.agent, self._hold, env):
+            self._machine.talk = self._writer.add(trouble)
         self._turns = TurnRecorder(self._project, self._task, self._began.run)
         self._cleanup.callback(self._turns.close)
         self._hosted.future.add_done_callback(lambda _future: self._inbox.put(self._over))
@@ -256,7 +261,8 @@ class Host:
         self._send()
         while not (self._is_ended and not self._inbox):
             self._viewers.tell()
-            self._writer.keep()
+            if self._writer.keep():
+                self._notices.look(self._writer.talk)
             self._await_silence()
             self._await_limit()
             ready = self._inbox.wait(self._viewers.fds, self._alarms.next_ms)
@@ -291,6 +297,7 @@ class Host:
 
     def _close(self) -> None:
         self._inbox.let_pass()
+        self._notices.close(self._writer.talk)
         for waiter in self._waiters.values():
             waiter.withdraw("the conversation's agent has ended")
         for waiter in self._waiters.values():

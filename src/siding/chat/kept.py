@@ -40,14 +40,15 @@ class Keeper:
         self._shown: Talk | None = None
         self._offset = 0
 
-    def keep(self, talk: Talk, offset: int) -> None:
-        """Replace the file if there is a reason. Raises OSError."""
+    def keep(self, talk: Talk, offset: int) -> bool:
+        """Replace the file if there is a reason; tell whether there was. Raises OSError."""
         # What changes with each word of an agent is no reason to replace the file.
         shown = talk._replace(seq=0, input_tokens=0, output_tokens=0, context=0)
         if shown == self._shown and offset < self._offset + _AFTER:
-            return
+            return False
         self._shown, self._offset = shown, offset
         replace_small(self._path, encode_document(_record_of(Kept(talk, offset))))
+        return True
 
 
 def talk_in(path: Path, story: Path, *, is_live: bool = False) -> Talk:

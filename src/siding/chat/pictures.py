@@ -18,10 +18,10 @@ class Picture(NamedTuple):
     data: bytes
 
 
-def picture_at(named: str) -> Picture:
-    """Return the picture in a file. Raises UsageError."""
+def picture_at(named: str, cwd: Path = Path()) -> Picture:
+    """Return the picture in a file; its name starts at `cwd`. Raises UsageError."""
     try:
-        data = read_bytes(Path(named).expanduser(), limit=LARGEST)
+        data = read_bytes(cwd / Path(named).expanduser(), limit=LARGEST)
     except (OSError, SidingError) as error:
         raise UsageError(f"the picture {named!r} cannot be read: {error}") from None
     return picture_in(data, repr(named))

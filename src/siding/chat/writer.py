@@ -48,10 +48,14 @@ class StoryWriter:
     def is_at_its_place(self) -> bool:
         return self._story.is_at(self._chat.story)
 
-    def keep(self) -> None:
-        """Keep beside the story where the conversation stands, if a list shows something else."""
+    def keep(self) -> bool:
+        """Keep beside the story where the conversation stands, if a list shows something else.
+
+        Tell whether one does.
+        """
         with suppress(OSError):  # without room: who asks reads the story
-            self._keeper.keep(self.talk, self._story.size)
+            return self._keeper.keep(self.talk, self._story.size)
+        return True
 
     def close(self) -> None:
         self.keep()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from siding.asking.views import Waits
 from siding.feed.board import TaskRow, look
 from siding.feed.model import Ask, Feed, Row, RowKind, State
+from siding.feed.rows import task_key
 from siding.ground.errors import SidingError
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
@@ -31,6 +32,7 @@ class Card(NamedTuple):
     state: State
     shown: Row | None
     asks: tuple[Ask, ...]
+    chats: tuple[Row, ...] = ()  # its conversations that were not ended
 
     @property
     def doing(self) -> str:
@@ -78,7 +80,15 @@ def overview(project: Project, feed: Feed) -> Overview:
     asks: dict[str, list[Ask]] = {}
     for ask in asks_of(project, feed):
         asks.setdefault(ask.entry.task_id, []).append(ask)
-    cards = [_card(row, rows.get(row.id), asks.get(row.id, ())) for row in board.rows]
+    chats: dict[str, list[Row]] = {}
+    for each in filter(_is_open_chat, feed.rows):
+        chats.setdefault(each.parent, []).append(each)
+    cards = [
+        _card(row, rows.get(row.id), asks.get(row.id, ()))._replace(
+            chats=tuple(chats.get(task_key(name, row.id), ()))
+        )
+        for row in board.rows
+    ]
     on_cards = {card.row.id for card in cards if card.state is not State.DONE}
     loose = [
         ask
@@ -93,6 +103,16 @@ def asks_of(project: Project, feed: Feed) -> list[Ask]:
     """Return what waits in a project, longest waiting first."""
     here = str(project.layout.root)
     return [ask for ask in feed.asks if ask.entry.project_dir == here]
+
+
+def chats_of(project: Project, task_id: str, feed: Feed) -> list[Row]:
+    """Return the rows of the conversations of a task that were not ended."""
+    parent = task_key(project.layout.root.name, task_id)
+    return [row for row in feed.rows if row.parent == parent and _is_open_chat(row)]
+
+
+def _is_open_chat(row: Row) -> bool:
+    return row.kind is RowKind.CHAT and row.state is not State.DONE
 
 
 def total_change(project: Project, task_id: str, snapshot: str) -> Total | None:

@@ -109,6 +109,7 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
     name = project.tasks.load(task_id).name
     acts, asked = run_stems(layout), _questions(project, task_id)
     reported = {run.id: read_reported(layout, run.id) or _NOTHING for run in live}
+    held = _held(project, task_id, name)
     return [
         RunningRow(
             run=run.id,
@@ -121,13 +122,30 @@ def _in_task(project: Project, task_id: TaskId) -> list[RunningRow]:
             host=run.host.pid,
             pid=run.command.pid,
             recorded=run.is_recorded,
-            last_line=last_line(layout, run, acts) if has_host(run) else NO_HOST,
+            last_line=held.get(run.id) or _last_line(layout, run, acts),
             waits_for=asked.get(run.id, ""),
-            waits=waits_of(project, task_id, run, acts, reported[run.id]),
+            waits="" if run.id in held else waits_of(project, task_id, run, acts, reported[run.id]),
             used=brief(used_in(reported[run.id])),
         )
         for run in live
     ]
+
+
+def _held(project: Project, task_id: TaskId, name: str) -> dict[str, str]:
+    """Return what the conversations do whose agents the runs are: these print a protocol."""
+    if not project.task_layout(task_id).chats_dir.is_dir():
+        return {}
+    from siding.feed.chats import chats_of
+
+    return {
+        each.run: f"{each.id} {'works' if each.is_at_work else 'rests'}: {each.what}"
+        for each in chats_of(project, task_id, name, {})
+        if each.run
+    }
+
+
+def _last_line(layout: TaskLayout, run: Run, acts: dict[str, str]) -> str:
+    return last_line(layout, run, acts) if has_host(run) else NO_HOST
 
 
 def _questions(project: Project, task_id: str) -> dict[str, str]:

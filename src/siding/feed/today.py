@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from siding.asking.views import Waits
+from siding.feed.chat_facts import ChatFacts
 from siding.feed.fold import HomeFold
 from siding.feed.model import Ask, Row
 from siding.feed.moments import moment_of
@@ -18,7 +19,7 @@ from siding.feed.seen import Seen
 from siding.feed.task_facts import TaskFacts
 from siding.feed.task_work import Figures
 from siding.feed.workflow_facts import WorkflowFacts
-from siding.ground.errors import SidingError
+from siding.ground.errors import SidingError, counted
 from siding.ground.ids import TaskId, is_fork
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
@@ -136,9 +137,14 @@ def _ask(place: Place, ask: Ask) -> Line:
 def _runs(place: Place, task: TaskFacts) -> Iterator[Line]:
     """Yield the runs of a task that live, and those that left something running."""
     key = task_key(place.project.layout.root.name, task.id)
+    held = {each.run for each in task.chats}
     if task.live:
         for row in running(place.project, task.id):
-            yield _run(place, row)._replace(row=key)
+            if row.run not in held:
+                yield _run(place, row)._replace(row=key)
+    for chat in task.chats:
+        if chat.is_at_work:
+            yield _chat(place, task, chat)._replace(row=f"{key}/{chat.id}")
     for left in task.left:
         yield _left(place, left)._replace(row=key)
 
@@ -154,6 +160,19 @@ def _run(place: Place, row: RunningRow) -> Line:
         what=f"{row.command} · {row.last_line}" if row.last_line and not draws else row.command,
         since=row.started_at,
         command=place.command(f"{look} -t {row.task}"),
+    )
+
+
+def _chat(place: Place, task: TaskFacts, chat: ChatFacts) -> Line:
+    more = f", {counted(chat.queued, 'prompt')} after it" if chat.queued else ""
+    return Line(
+        section=Section.RUNS.value,
+        mark=chat.id,
+        project=place.name,
+        task=task.name,
+        what=f"{chat.agent} · {chat.what}{more}",
+        since=chat.since,
+        command=place.command(f"siding chat show -c {chat.id} -t {task.id} --follow"),
     )
 
 
@@ -185,7 +204,7 @@ def _left(place: Place, row: LeftRow) -> Line:
 
 def _is_ready(task: TaskFacts) -> bool:
     """Tell whether a task at rest has something to apply, also if its last step failed."""
-    rests = not (task.live or task.cut_off or task.acting)
+    rests = not (task.busy or task.cut_off or task.acting)
     return task.is_open and rests and task.unapplied > 0 and not is_fork(task.id)
 
 

@@ -1,7 +1,9 @@
 """A `claude` without a model: it speaks stream-json, and does what the lines of its prompt say.
 
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
-    edit FILE TEXT  ask QUESTION    plan STEP     limit     forget (never say that it has it)
+    edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
+    fail WHY
+    forget (never say that it has it)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
 keeps a transcript as the real one does, in which prompts are looked for after a kill.
@@ -119,6 +121,10 @@ class Scripted:
         result: dict[str, Any] = {"type": "result", "subtype": "success", "usage": USAGE}
         try:
             for line in text_of(prompt).splitlines() or [""]:
+                if line.startswith("fail "):
+                    error = {"subtype": "error_during_execution", "is_error": True}
+                    result |= {**error, "errors": [line.removeprefix("fail ")]}
+                    break
                 self.act(line, prompt)
         except Stopped:
             result |= {"subtype": "error_during_execution", "terminal_reason": "aborted_tools"}
@@ -149,7 +155,7 @@ class Scripted:
                 todos = [{"content": rest, "status": "in_progress"}]
                 self.call("TodoWrite", {"todos": todos}, "planned")
             case "limit":
-                info = {"status": "rejected", "resetsAt": 4102444800}
+                info = {"status": "rejected", "resetsAt": int(rest or 4102444800)}
                 self.say({"type": "rate_limit_event", "rate_limit_info": info})
             case "/compact":
                 about = {"trigger": "manual", "pre_tokens": 9000, "post_tokens": 900}

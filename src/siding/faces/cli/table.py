@@ -246,6 +246,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "show": ("chat.stories:SHOW", "one from its beginning, and with --follow as it goes on"),
         "send": ("chat.prompts:SEND", "give its agent a prompt: the next turn"),
         "steer": ("chat.prompts:STEER", "give it a prompt into the turn that runs"),
+        "wait": ("chat.turns:WAIT", "wait until it is done, or waits for a person"),
         "answer": ("chat.asks:ANSWER", "answer what its agent asks"),
         "queue": ("chat.queue:QUEUE", "what waits for its agent, with numbers"),
         "edit": ("chat.queue:EDIT", "change a prompt that waits"),
@@ -256,9 +257,11 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "set": ("chat.settings:SET", "change its agent's model, mode or effort"),
         "compact": ("chat.settings:COMPACT", "have its agent make it shorter"),
         "commands": ("chat.settings:COMMANDS", "its agent's own commands"),
+        "complete": ("chat.mentions:COMPLETE", "what fits behind the @ or / of a prompt"),
         "abilities": ("chat.settings:ABILITIES", "what can be asked of each agent"),
         "stop": ("chat.turns:STOP", "end the turn, and drop what waits"),
         "end": ("chat.turns:END", "end the agent; a prompt brings it back"),
+        "take": ("chat.take:TAKE", "go on with a run of an agent's own screen"),
         "switch": ("chat.switch:SWITCH", "have another agent go on with it"),
     },
     "agent": {
@@ -322,6 +325,12 @@ HIDDEN: dict[str, tuple[str, str]] = {
     "__notice": ("asking.notice:NOTICE", "tells a person what has ended, after a while"),
     "__complete": ("completion:COMPLETE", "values for shell completion"),
 }
+
+
+def list_below(verb: str, about: str) -> str:
+    """Return the verbs below a verb as they stand at the end of its page of help."""
+    lines = [f"  {name:<16} {does}" for name, (_place, does) in BELOW[verb].items()]
+    return "\n".join([f"{about}:", *lines])
 
 
 def is_mixed(verb: Any) -> bool:

@@ -7,6 +7,7 @@ from siding.faces.web.rendering import Page
 from siding.faces.web.request import Ask, Fields, newest
 from siding.faces.web.text import tone_of
 from siding.feed.board import show
+from siding.feed.overview import chats_of
 from siding.feed.running import running
 from siding.record.recording.freed import freed_record, freed_words
 from siding.record.recording.logged import present_line
@@ -44,6 +45,7 @@ def task(ask: Ask) -> Page:
         "live": {each.run for each in running(ask.project, task_id)},
         "total": ask.site.total(task_id, last.snapshot) if last and last.snapshot else None,
         "waiting": [each.entry for each in ask.site.asks_of_task(ask.project, task_id)],
+        "chats": chats_of(ask.project, task_id, ask.site.feed()),
         "card": dict(found.task.start),
         "workflows": [
             run

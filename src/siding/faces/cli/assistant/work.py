@@ -23,7 +23,7 @@ from siding.faces.cli.assistant.flags import no_prompt
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.table import BELOW
+from siding.faces.cli.table import list_below
 
 if TYPE_CHECKING:
     from siding.assistant.opening import Options
@@ -36,12 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("the run that it is")
     group.add_argument("-t", "--task", metavar="TASK", help="the task (default: this terminal's)")
     add_sandbox_arguments(parser)
-    parser.epilog = _below()
-
-
-def _below() -> str:
-    lines = [f"  {name:<16} {about}" for name, (_place, about) in BELOW["agent"].items()]
-    return "\n".join(["commands about the agent and its conversations:", *lines])
+    parser.epilog = list_below("agent", "commands about the agent and its conversations")
 
 
 def run(arguments: Namespace, context: Context) -> int:

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from siding.faces.cli.globals import Context
 from siding.ground.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ def add_pictures(parser: ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="goes along; - reads it from input (repeatable)",
+    )
+    parser.add_argument(
+        "--paste", action="store_true", help="the picture of the clipboard goes along"
     )
 
 
@@ -53,16 +57,21 @@ def text_of(said: str) -> str:
         ) from None
 
 
-def pictures_of(arguments: Namespace) -> list[Picture]:
+def pictures_of(arguments: Namespace, context: Context) -> list[Picture]:
     """Return the pictures, read and known to be such. Raises UsageError."""
     from siding.chat.pictures import LARGEST, picture_at, picture_in
 
-    return [
+    found = [
         picture_in(sys.stdin.buffer.read(LARGEST + 1), "what came from input")
         if each == "-"
-        else picture_at(each)
+        else picture_at(each, context.app.cwd)
         for each in arguments.picture
     ]
+    if arguments.paste:
+        from siding.chat.clipboard import pasted
+
+        found.append(pasted(context.app.env))
+    return found
 
 
 def _is_piped() -> bool:

@@ -25,7 +25,7 @@ def _give(arguments: Namespace, context: Context, *, steers: bool) -> int:
     project, task, chat = found(context, arguments.task, arguments.chat)
     if steers:
         refuse_steer(chat)
-    words, pictures = words_of(arguments), pictures_of(arguments)
+    words, pictures = words_of(arguments), pictures_of(arguments, context)
     prompt = give(project, chat, words, by=BY, pictures=pictures, steers=steers)
     ensure_host(project, task, chat)
     if arguments.json:

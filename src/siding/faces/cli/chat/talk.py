@@ -19,6 +19,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.screen.words import task_name
+from siding.faces.cli.table import list_below
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,10 +39,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-f", "--follow", action="store_true", help="show it as it goes on")
     add_sandbox_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print as JSON")
+    parser.epilog = list_below("chat", "commands about a conversation")
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    from siding.chat.conversations import begin, ensure_host, give, require_settable, task_for
+    from siding.chat.conversations import (
+        begin,
+        ensure_host,
+        give,
+        require_settable,
+        require_words,
+        task_for,
+    )
     from siding.faces.cli.telling.runs import sandbox_request
     from siding.record.place.project import ensure_project
 
@@ -52,7 +61,9 @@ def run(arguments: Namespace, context: Context) -> int:
     # What cannot be given is known before anything is made.
     wanted = {name: getattr(arguments, name) for name in ("model", "mode", "effort")}
     require_settable(arguments.agent, **wanted)
-    words, pictures = words_of(arguments), pictures_of(arguments)
+    words, pictures = words_of(arguments), pictures_of(arguments, context)
+    if words or (arguments.prompt is not None and not pictures):
+        require_words(words)
     project, _made = ensure_project(context.app)
     context.screen.use_colour(project.settings.color)
     about = (arguments.agent, words[:200])

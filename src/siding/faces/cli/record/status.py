@@ -26,10 +26,10 @@ from siding.ground.errors import NoActiveTask, SidingError, UsageError, counted
 if TYPE_CHECKING:
     from siding.broker.inside import Inside
     from siding.feed.short import ShortStatus
+    from siding.ground.ids import TaskId
     from siding.record.place.project import Project
     from siding.record.recording.status import TaskStatus
     from siding.record.recording.steps import Step
-    from siding.record.unfinished.live_workflows import LiveWorkflow
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -128,7 +128,6 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
     """Print the status of a task and return the exit status: 1 if something is damaged."""
     from siding.record.place.selection import NOTHING_ACTIVE
     from siding.record.recording.status import status
-    from siding.record.unfinished.live_workflows import live_workflows
 
     screen.use_colour(project.settings.color)
     try:
@@ -147,6 +146,7 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
         return 0
     if as_json:
         from siding.feed.task_rows import task_record
+        from siding.record.unfinished.live_workflows import live_workflows
 
         record = {**_record(found, _root(project)), **task_record(project, found.task)}
         live = [each._asdict() for each in live_workflows(project, found.task.id)]
@@ -154,15 +154,24 @@ def _print_whole(project: Project, screen: Screen, named: str | None, *, as_json
 
         print_json(screen, {**record, "workflows": live})
         return 1 if found.problems else 0
-    flows = [_workflow(each) for each in live_workflows(project, found.task.id)]
-    for label, text in [*_lines(found, _root(project)), *flows]:
+    for label, text in [*_lines(found, _root(project)), *_beside(project, found.task.id)]:
         screen.print(f"{screen.style(f'{label:<11}', 'dim')} {inert(text)}")
     return 1 if found.problems else 0
 
 
-def _workflow(flow: LiveWorkflow) -> tuple[str, str]:
-    text = f"{flow.name} runs ({flow.run_id}); `siding workflow watch {flow.run_id}` shows it"
-    return "workflow", text
+def _beside(project: Project, task: TaskId) -> list[tuple[str, str]]:
+    """Return a line for each workflow that is at work, and each conversation."""
+    from siding.record.unfinished.live_workflows import live_workflows
+
+    lines = []
+    for each in live_workflows(project, task):
+        more = f"`siding workflow watch {each.run_id}` shows it"
+        lines.append(("workflow", f"{each.name} runs ({each.run_id}); {more}"))
+    if project.task_layout(task).chats_dir.is_dir():
+        from siding.faces.cli.telling.chats import chat_lines
+
+        lines += chat_lines(project, task)
+    return lines
 
 
 def _root(project: Project) -> str:

@@ -1,0 +1,75 @@
+"""What a person can mention in a prompt: files of the workspace, and the agent's own commands."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from siding.chat.fuzzy import fitting
+from siding.chat.settings import own_of
+from siding.chat.store import Chat
+from siding.ground.git.command import Place
+from siding.ground.namedtuples import NamedTuple
+from siding.record.place.project import Project
+from siding.record.place.task_workspace import require_workspace
+from siding.record.tasks.task import Task
+from siding.record.worktrees.listing import git_dir_of
+
+_LISTING = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+
+_MOST_GONE = 100  # that git still lists and that were deleted: they are looked up last
+
+
+class Mention(NamedTuple):
+    """One thing that can be mentioned. `value` is what stands in the prompt."""
+
+    value: str
+    kind: str  # file, directory, command
+    about: str = ""
+
+
+def files_like(project: Project, task: Task, typed: str, limit: int) -> list[Mention]:
+    """Return files and directories of a task's workspace that fit, best first.
+
+    Tracked files and those that git would track. Names that no prompt can have are left out.
+    """
+    workspace = require_workspace(project, task)
+    root = Path(workspace.path)
+    git_dir = Path(workspace.git_dir) if workspace.git_dir else git_dir_of(root)
+    names = _names(project, root, git_dir) if git_dir is not None else ()
+    found: list[Mention] = []
+    for each in fitting(names, typed, limit + _MOST_GONE):
+        if len(found) < limit and os.path.lexists(root / each):
+            kind = "directory" if each.endswith("/") else "file"
+            found.append(Mention(f"@{each}", kind))
+    return found
+
+
+def commands_like(chat: Chat, typed: str, limit: int) -> list[Mention]:
+    """Return the agent's own commands that fit, best first."""
+    about = {name.removeprefix("/"): said for name, said in own_of(chat).commands}
+    return [Mention(f"/{name}", "command", about[name]) for name in fitting([*about], typed, limit)]
+
+
+def _names(project: Project, root: Path, git_dir: Path) -> Sequence[str]:
+    repository = project.repository
+    place = Place(
+        git_dir=git_dir,
+        common_dir=repository.paths.common_dir,
+        work_tree=root,
+        settings=project.user_settings.settings,
+    )
+    data = repository.git.run(place, _LISTING, doing="listing files")
+    paths = dict.fromkeys(
+        each for each in data.decode("utf-8", "replace").split("\0") if each and _can_be_said(each)
+    )
+    directories: dict[str, None] = {}
+    for each in paths:
+        end = each.rfind("/")
+        while end > 0 and each[: end + 1] not in directories:
+            directories[each[: end + 1]] = None
+            end = each.rfind("/", 0, end)
+    return [*paths, *directories]
+
+
+def _can_be_said(name: str) -> bool:
+    return name.isprintable() and "\ufffd" not in name

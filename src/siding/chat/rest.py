@@ -1,0 +1,98 @@
+"""Wait until a conversation rests: its agent has done what it was given, or waits for a person."""
+
+import time
+from enum import StrEnum
+
+from siding.agents.talking.port import How
+from siding.chat.state import Standing, Talk, after
+from siding.chat.store import Chat
+from siding.chat.watching import Watch
+from siding.ground.namedtuples import NamedTuple
+
+_LOOKS_EVERY_S = 0.5  # whether the host is still there
+
+
+class Kind(StrEnum):
+    """Why nothing goes on."""
+
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    PERSON = "person"  # it asks, or something is held or unsure
+
+
+class Rest(NamedTuple):
+    """How a conversation rests, and in which words that is said."""
+
+    kind: Kind
+    why: str
+    talk: Talk
+
+
+def await_rest(chat: Chat, *, timeout_s: float | None, turn: bool = False) -> Rest | None:
+    """Wait until it rests; None if that has taken too long.
+
+    With `turn` it is enough that one turn has ended since this was called.
+    """
+    end = None if timeout_s is None else time.monotonic() + timeout_s
+    watch, talk, ended = Watch(chat), Talk(), None
+    try:
+        while True:
+            watch.connect()
+            # Before the lines are read: what is not there any more has left its lines.
+            given, has_host = len(chat.requests.waiting()), chat.has_host()
+            for record in watch.records():
+                talk = after(talk, record)
+                if ended is not None and record.get("event") == "turn-ended":
+                    ended += 1
+            ended = ended or 0
+            rest = _turn(talk) if turn and ended else rest_of(talk, given=given, has_host=has_host)
+            if rest is not None:
+                return rest
+            left = _LOOKS_EVERY_S if end is None else end - time.monotonic()
+            if left <= 0:
+                return None
+            watch.wait(min(left, _LOOKS_EVERY_S))
+    finally:
+        watch.close()
+
+
+def rest_of(talk: Talk, *, given: int, has_host: bool) -> Rest | None:
+    """Return how a conversation rests; None if something goes on by itself.
+
+    `given` is how many requests its host has not taken.
+    """
+    if not has_host and talk.is_held_by_host:
+        talk = talk._replace(
+            is_held_by_host=False, trouble="its host was killed", is_wanted_end=False
+        )
+    given += len(talk.queue)
+    match talk.standing:
+        case Standing.WAITS if any(each.decision for each in talk.asks):
+            return Rest(Kind.PERSON, f"it asks: {talk.asks[0].title}", talk)
+        case Standing.UNSURE:
+            return Rest(Kind.PERSON, "nobody knows whether the agent has a prompt", talk)
+        case Standing.HELD if not talk.until:
+            return Rest(Kind.PERSON, f"it is held: {talk.trouble}", talk)
+        case Standing.IDLE if not given:
+            return _turn(talk)
+        case Standing.ENDED if given and not has_host:
+            why = f" ({talk.trouble})" if talk.trouble else ""
+            return Rest(Kind.PERSON, f"its agent has ended{why}, and prompts wait", talk)
+        case Standing.ENDED if not has_host:
+            return _ended(talk)
+        case Standing.HANDED_OVER:
+            return Rest(Kind.PERSON, "a person has it on the agent's own screen", talk)
+    return None
+
+
+def _turn(talk: Talk) -> Rest:
+    how = Kind(talk.how) if talk.how in {each.value for each in How} else Kind.DONE
+    return Rest(how, talk.why, talk)
+
+
+def _ended(talk: Talk) -> Rest:
+    """Return how it rests without an agent, which may have died."""
+    if talk.trouble and not talk.is_wanted_end:
+        return Rest(Kind.FAILED, f"it has ended: {talk.trouble}", talk)
+    return _turn(talk)
