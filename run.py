@@ -45,6 +45,12 @@ TEST_AGENTS = {
     "opencode": "opencode-ai@1.18.33",
 }
 AGENTS = VENV / "agents"
+# Clients of the Agent Client Protocol that drive `siding acp`: 53 MB, Apache-2.0 and MIT.
+TEST_EDITORS = {
+    "@agentclientprotocol/sdk": "@agentclientprotocol/sdk@2.4.0",
+    "acpx": "acpx@0.19.1",
+}
+EDITORS = VENV / "editors"
 # Drives Siding's own agent in the tests. Built from its source: its wheel brings Claude Code along.
 TEST_CLIENT = "claude-agent-sdk"
 TEST_CLIENT_VERSION = "0.2.189"
@@ -220,21 +226,26 @@ def _install_test_programs() -> None:
 
 def _install_test_agents() -> None:
     """Install the agents that some tests run; without npm, or if it fails, those are skipped."""
-    missing = [package for name, package in TEST_AGENTS.items() if not _agent(name).exists()]
+    _install_by_npm([p for name, p in TEST_AGENTS.items() if not _agent(name).exists()], AGENTS)
+    there = EDITORS / "node_modules"
+    _install_by_npm([p for name, p in TEST_EDITORS.items() if not (there / name).exists()], EDITORS)
+
+
+def _install_by_npm(missing: "list[str]", place: Path) -> None:
     if not missing or shutil.which("npm") is None:
         return
     print("installing", *missing, "...", flush=True)
-    npm = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", str(AGENTS)]
+    npm = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", "--prefix", str(place)]
     # A home of its own: npm and what the packages run as they are installed write there.
     env = {
         **os.environ,
-        "HOME": str(AGENTS),
+        "HOME": str(place),
         "npm_config_update_notifier": "false",
         "npm_config_userconfig": str(Path.home() / ".npmrc"),  # where the packages are, say
     }
-    AGENTS.mkdir(exist_ok=True)
+    place.mkdir(exist_ok=True)
     if subprocess.run([*npm, *missing], env=env, check=False).returncode != 0:
-        print("npm could not install them: the tests with these agents are skipped")
+        print("npm could not install them: the tests with them are skipped")
 
 
 def _install_test_client() -> None:

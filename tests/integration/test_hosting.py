@@ -48,6 +48,37 @@ def python(task: Sandbox, source: str, **options: object) -> Hosted:
     return started(task, sys.executable, "-c", source, **options)
 
 
+def test_a_command_is_interrupted_and_goes_on(task: Sandbox) -> None:
+    printed: list[bytes] = []
+    hosted = python(
+        task,
+        "import signal, sys\n"
+        "signal.signal(signal.SIGINT, lambda *_: print('interrupted', flush=True))\n"
+        "for line in sys.stdin: print('got', line.strip(), flush=True)",
+        observe=lambda event: printed.append(event.data) if isinstance(event, Printed) else None,
+    )
+
+    def until(said: str) -> None:
+        end = time.monotonic() + 60
+        while said.encode() not in b"".join(printed):
+            assert time.monotonic() < end, printed
+            time.sleep(0.01)
+
+    hosted.send(b"one\n")
+    until("got one\n")
+    hosted.interrupt()
+    until("interrupted\n")
+    hosted.interrupt()
+    until("interrupted\ninterrupted\n")
+    hosted.send(b"two\n")
+    until("got two\n")
+    hosted.end_input()
+    result = hosted.wait(60)
+    assert result.exit_code == 0
+    assert result.step is not None
+    assert result.step.status == "completed"
+
+
 def test_a_run_is_typed_into_observed_and_awaited(task: Sandbox) -> None:
     seen: list[RunEvent] = []
     hosted = python(

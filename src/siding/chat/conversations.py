@@ -27,7 +27,7 @@ from siding.ground.storage.locks import LockBusy
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.tasks.names import name_after_command
-from siding.record.tasks.task import Task
+from siding.record.tasks.task import Task, TaskState
 from siding.running.request import RunRequest
 from siding.sandbox.request import SandboxRequest
 from siding.tasks.start import start_task
@@ -246,6 +246,8 @@ def sandbox_in(talk: Talk) -> SandboxRequest:
     """Return what was asked of the sandbox when it was begun."""
     usual = SandboxRequest()._asdict()
     known = {name: value for name, value in talk.sandbox.items() if name in usual}
+    if known.get("profile") in BY_NAME:  # that of an agent, which another one may have followed
+        del known["profile"]
     lists = {name: words(value) for name, value in known.items() if usual[name] == ()}
     return SandboxRequest(**{**known, **lists})
 
@@ -297,6 +299,13 @@ def listed(project: Project, named: str | None) -> tuple[Task, list[Listed]]:
     """Return the conversations of a task, oldest first."""
     task = select(project, named)
     return task, [_listed(each) for each in Chats(project.task_layout(task.id)).all()]
+
+
+def listed_everywhere(project: Project) -> list[tuple[Task, list[Listed]]]:
+    """Return the conversations of all open tasks that have some."""
+    tasks = [each for each in project.tasks.readable() if each.status is not TaskState.CLOSED]
+    found = [(each, Chats(project.task_layout(each.id)).all()) for each in tasks]
+    return [(task, [_listed(each) for each in chats]) for task, chats in found if chats]
 
 
 def _listed(chat: Chat) -> Listed:

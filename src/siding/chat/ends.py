@@ -9,7 +9,11 @@ from siding.chat.state import Talk
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text
 
-__all__ = ["Cause", "Outcome", "PromptEnd", "end_in"]
+__all__ = ["SETTLED", "SETTLES_WITHIN_S", "Cause", "Outcome", "PromptEnd", "end_in"]
+
+# After these a turn that has ended is recorded, or is not going to be.
+SETTLED = frozenset({"recorded", "sending", "ended", "hosted"})
+SETTLES_WITHIN_S = 3.0  # a turn that is in no run that is recorded has none of them
 
 
 class Outcome(StrEnum):

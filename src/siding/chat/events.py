@@ -41,6 +41,8 @@ class Queued(NamedTuple):
 
 
 class Edited(NamedTuple):
+    """A prompt that waits has other words now."""
+
     prompt: str
     text: str
     by: str = ""
@@ -55,6 +57,8 @@ class Moved(NamedTuple):
 
 
 class Dropped(NamedTuple):
+    """A prompt that waits, or that is unsure, was taken out."""
+
     prompt: str
     by: str = ""
 
@@ -94,6 +98,8 @@ class Unsure(NamedTuple):
 
 
 class StopAsked(NamedTuple):
+    """Somebody wants the turn to end. What waited is dropped."""
+
     by: str = ""
 
 
@@ -105,6 +111,8 @@ class Held(NamedTuple):
 
 
 class WentOn(NamedTuple):
+    """What was held is sent from now on."""
+
     by: str = ""
 
 

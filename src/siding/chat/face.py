@@ -18,19 +18,20 @@ Beginning a host forks this process, so prompts are given while it has one threa
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from siding.agents.table import OWN
-from siding.agents.talking.port import TALKING, Abilities
 from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
+from siding.chat.abilities import abilities_of
 from siding.chat.answers import choices, permission
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
-from siding.chat.ends import Outcome, PromptEnd, end_in
+from siding.chat.ends import SETTLED, SETTLES_WITHIN_S, Outcome, PromptEnd, end_in
 from siding.chat.following import followed, number_of, record_in, told
 from siding.chat.outcome import TooLate, carried_out
 from siding.chat.pictures import Picture
@@ -75,6 +76,7 @@ __all__ = [
 Event = Mapping[str, Any]  # a line of a story; the reference page lists them
 _LOOKS_EVERY_S = 0.5  # whether the host is still there
 _MOST_STARTS = 3  # of a host for one prompt
+_OVER = SETTLED | {"dropped", "unsure"}
 
 
 class Reply(NamedTuple):
@@ -115,17 +117,6 @@ def conversations_at(
     app = open_app(env=dict(os.environ if env is None else env), cwd=Path(directory).resolve())
     project, _made = ensure_project(app)
     return Conversations(project)
-
-
-def abilities_of(agent: str) -> Abilities:
-    """Return what can be asked of an agent over its protocol. Raises UsageError."""
-    talking = TALKING.of(agent)
-    if talking is None:
-        raise UsageError(
-            f"{agent!r} cannot be held in a conversation",
-            hint=f"these can: {', '.join(TALKING.agents)}",
-        )
-    return talking.abilities
 
 
 class Conversations:
@@ -364,25 +355,31 @@ class Conversation:
         """Yield what happens from a prompt on, and with the last event how the prompt ended."""
         watch = Watch(self.chat)
         talk, is_told, starts = Talk(), False, 0
+        ended_at = 0.0  # when the turn ended, while it is being recorded
         try:
             while True:
                 watch.connect()
                 for line in watch.records():
                     before, talk = talk, after(talk, line)
                     is_told = is_told or line.get("prompt") == prompt
-                    found = end_in(line, before, talk) if is_told else None
+                    if not is_told:
+                        continue
+                    found = end_in(line, before, talk)
                     end = found[1] if found is not None and found[0] == prompt else None
-                    if is_told:
-                        yield line, end
+                    yield line, end
                     if end is not None:
-                        return
-                    if is_told and on_ask is not None and line.get("event") == "put":
+                        ended_at = time.monotonic()
+                    elif on_ask is not None and line.get("event") == "put":
                         self._reply(talk, str(line.get("ask")), on_ask)
+                    if ended_at and line.get("event") in _OVER:
+                        return
+                if ended_at and time.monotonic() > ended_at + SETTLES_WITHIN_S:
+                    return
                 watch.wait(_LOOKS_EVERY_S)
-                if not self.chat.has_host():
+                if not ended_at and not self.chat.has_host():
                     starts += 1
+                    why = talk.trouble or "its agent ends each time that it is started"
                     if starts > _MOST_STARTS:
-                        why = talk.trouble or "its agent ends each time that it is started"
                         with suppress(TooLate):
                             self.drop(prompt)
                         yield {"event": "dropped", "prompt": prompt}, PromptEnd(Outcome.FAILED, why)

@@ -18,7 +18,7 @@ def take_back(
     session = "" if reported is None else reported.session
     since = story.talk.handed_over_at
     for each in earlier(project, session or story.talk.session, since=since).told:
-        story.add(each, now=True)
+        story.add(each)
     changed = session if session != story.talk.session else ""
     back = HandedBack(changed, 0 if reported is None else reported.prompts, reason)
     story.add(back, now=True)

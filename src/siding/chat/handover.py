@@ -6,6 +6,7 @@ conversation make two branches of it, each blind to the other. When that process
 screen ends with it (it is a run), and the next host finds in the story that it was handed over.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from siding.chat.alone import held_alone, writing
 from siding.chat.conversations import ensure_host, put, sandbox_in
 from siding.chat.events import HandedBack, HandedOver, ScreenOpened
 from siding.chat.handback import settle_handed_over, take_back
+from siding.chat.outcome import work_off_in
 from siding.chat.requests import HandOver, Stay
 from siding.chat.state import Talk, after, folded
 from siding.chat.store import Chat
@@ -32,6 +34,7 @@ from siding.running.request import RunRequest, RunResult
 from siding.running.run import OnRunning
 
 _LOOK_S = 0.02
+_DESK_S = 0.2
 Runs = Callable[[RunRequest, OnRunning], RunResult]
 
 
@@ -56,12 +59,11 @@ def stays_behind(talk: Talk) -> list[str]:
     return [*found, "what servers of its tools keep in memory"]
 
 
-def refuse_living(chat: Chat, running: tuple[str, ...]) -> None:
+def refuse_living(whose: str, running: tuple[str, ...]) -> None:
     """Raise Lives if something runs in the background."""
     if running:
         raise Lives(
-            f"the agent of {chat.id} has this running, which would end with it: "
-            f"{', '.join(running)}",
+            f"the agent of {whose} has this running, which would end with it: {', '.join(running)}",
             hint="wait until it has ended, or end it with --force",
         )
 
@@ -124,41 +126,67 @@ def hand_over(
     refuses a run, UsageError, and Lives; the conversation goes on then as it was.
     """
     was_held = chat.has_host()
-    with freed(project, task, chat, forced=forced, by=by):
-        with writing(project, chat) as story:
-            result, back = _on_screen(project, task, story, runs, by)
-        talk = story.talk
-        waits = bool(talk.queue or chat.requests.waiting())
-    is_held = (was_held or waits) and ensure_host(project, task, chat)
+    is_held = False
+    try:
+        with freed(project, task, chat, forced=forced, by=by):
+            result, back = _on_screen(project, task, chat, runs, by)
+    finally:
+        if was_held or chat.talk().queue:
+            is_held = ensure_host(project, task, chat)
     return Returned(result, back.prompts, is_held)
 
 
 def _on_screen(
-    project: Project, task: Task, story: StoryWriter, runs: Runs, by: str
+    project: Project, task: Task, chat: Chat, runs: Runs, by: str
 ) -> tuple[RunResult | None, HandedBack]:
-    talk = story.talk
-    request = RunRequest(
-        screen_of(project, task, talk),
-        task=task.id,
-        cwd=".",
-        agent=talk.agent,
-        sandbox=sandbox_in(talk),
-        attended=True,
-    )
-
-    def opened(_task: Task, run: Run) -> None:
-        story.add(ScreenOpened(run.id), now=True)
-
-    story.add(HandedOver(by), now=True)
     result = None
     reason = "the screen could not be opened"
-    try:
-        result = runs(request, opened)
-        reason = ""
-    finally:
-        ran = None if result is None or result.step is None else result.step.as_run
-        back = take_back(project, story, None if ran is None else ran.reported, reason)
+    with writing(project, chat) as story:
+        talk = story.talk
+        request = RunRequest(
+            screen_of(project, task, talk),
+            task=task.id,
+            cwd=".",
+            agent=talk.agent,
+            sandbox=sandbox_in(talk),
+            attended=True,
+        )
+        story.add(HandedOver(by), now=True)
+        desk = _Desk(story, chat)
+        try:
+            result = runs(request, desk.opened)
+            reason = ""
+        finally:
+            desk.close()
+            ran = None if result is None or result.step is None else result.step.as_run
+            back = take_back(project, story, None if ran is None else ran.reported, reason)
     return result, back
+
+
+class _Desk:
+    """Takes requests about what waits while the screen is open, and notes its run."""
+
+    def __init__(self, story: StoryWriter, chat: Chat) -> None:
+        self._story, self._chat = story, chat
+        self._writing = threading.Lock()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="siding: desk", daemon=True)
+        self._thread.start()
+
+    def opened(self, _task: Task, run: Run) -> None:
+        with self._writing:
+            self._story.add(ScreenOpened(run.id), now=True)
+
+    def close(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        is_last = False
+        while not is_last:
+            is_last = self._is_over.wait(_DESK_S)
+            with self._writing, suppress(SidingError, OSError):
+                work_off_in(self._story, self._chat)
 
 
 # -- the hold ends ---------------------------------------------------------------------------------
@@ -190,7 +218,7 @@ def _end_hold(project: Project, chat: Chat, *, forced: bool, by: str) -> None:
         talk = folded(reader.records())
         _refuse_on_screen(chat, talk)
         if not forced:
-            refuse_living(chat, talk.background)
+            refuse_living(chat.id, talk.background)
         kept = talk.kept
         put(project, chat, HandOver(forced), by=by)
         while chat.has_host():
@@ -200,7 +228,7 @@ def _end_hold(project: Project, chat: Chat, *, forced: bool, by: str) -> None:
                 if record.get("event") == "hosted":  # another agent, or after a kill
                     put(project, chat, HandOver(forced), by=by)
                 if talk.kept > kept:
-                    refuse_living(chat, words(record.get("running")))
+                    refuse_living(chat.id, words(record.get("running")))
             time.sleep(_LOOK_S)
     except BaseException:
         with suppress(OSError, SidingError):

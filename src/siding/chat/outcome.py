@@ -71,22 +71,11 @@ def work_off(project: Project, chat: Chat) -> bool:
     except LockBusy:
         time.sleep(_LOOK_S)
         return False
-    is_given = False
     with lock:
         before_ns = time.time_ns() - _JUST_NOW_NS
         writer = StoryWriter(project, chat)
-
-        def note(event: object, request: str = "", *, now: bool = False) -> Talk:
-            return _without_agent(writer.add(event, request, now=now))
-
-        machine = Machine(_without_agent(writer.talk), _Nobody(), note, _no_parts)
         try:
-            for asked in chat.requests.waiting():
-                if asked.id not in writer.done:
-                    _carry_out(asked, machine, writer)
-                if isinstance(asked.request, GivePrompt) and asked.at_ns > before_ns:
-                    is_given = True
-                chat.requests.done(asked.id)
+            is_given = work_off_in(writer, chat, since_ns=before_ns)
         finally:
             writer.close()
     return is_given
@@ -104,6 +93,26 @@ def _carry_out(asked: Asked, machine: Machine, writer: StoryWriter) -> None:
 def _without_agent(talk: Talk) -> Talk:
     """As a killed host has left it, an agent seems to be there."""
     return talk._replace(is_held_by_host=False, is_open=False, is_running=False)
+
+
+def work_off_in(writer: StoryWriter, chat: Chat, *, since_ns: int = 0) -> bool:
+    """Carry it out, for whoever holds the conversation and no agent.
+
+    Tells whether a prompt was given since a moment.
+    """
+
+    def note(event: object, request: str = "", *, now: bool = False) -> Talk:
+        return _without_agent(writer.add(event, request, now=now))
+
+    is_given = False
+    machine = Machine(_without_agent(writer.talk), _Nobody(), note, _no_parts)
+    for asked in chat.requests.waiting():
+        if asked.id not in writer.done:
+            _carry_out(asked, machine, writer)
+        if isinstance(asked.request, GivePrompt) and asked.at_ns > since_ns:
+            is_given = True
+        chat.requests.done(asked.id)
+    return is_given
 
 
 class _Nobody:

@@ -70,12 +70,13 @@ class Switching(NamedTuple):
 class Parked(NamedTuple):
     """An agent that was in the conversation before, and how it is held when it comes back."""
 
-    program: tuple[str, ...]
-    options: tuple[str, ...]
-    model: str
-    session: str
-    taken: int  # prompts of ours, in its session
-    knows: int  # the number of the line up to which it has the story
+    agent: str
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    model: str = ""
+    session: str = ""
+    taken: int = 0  # prompts of ours, in its session
+    knows: int = 0  # the number of the line up to which it has the story
 
 
 class Talk(NamedTuple):
@@ -123,7 +124,7 @@ class Talk(NamedTuple):
     handed_over_at: str = ""  # ISO 8601
     kept: int = 0  # times that the agent was not ended because of these
     switching: Switching | None = None
-    parked: Mapping[str, Parked] = {}  # by the agent's name
+    parked: tuple[Parked, ...] = ()
     # The present agent has not heard of what the lines behind `knows`, up to `untold`, say; 0: of
     # nothing that came before it.
     knows: int = 0
@@ -149,11 +150,12 @@ class Talk(NamedTuple):
         return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
 
     def is_told_with(self, prompt: Waiting) -> bool:
-        """Tell whether the story goes along with a prompt. A command of the agent's own is alone,
-        and a prompt into a running turn comes after one that was told.
-        """
+        """Tell whether the story goes along with a prompt: a command of the agent's is alone."""
         is_first = self.sent is not None and self.sent.prompt == prompt.prompt
         return self.untold > 0 and is_first and not prompt.text.startswith("/")
+
+    def parked_of(self, agent: str) -> Parked | None:
+        return next((each for each in self.parked if each.agent == agent), None)
 
     def waiting(self, prompt: str) -> Waiting | None:
         return next((each for each in self.queue if each.prompt == prompt), None)
@@ -393,15 +395,14 @@ def _handed_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _handed_back(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    session = text(line.get("session")) or talk.session
     taken = talk.taken + whole(line.get("prompts"))
+    session = text(line.get("session")) or talk.session
     return talk._replace(is_handed_over=False, session=session, taken=taken)
 
 
 def _told(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    if talk.title or line.get("who") != "person":
-        return talk
-    return talk._replace(title=text(line.get("text")).strip().partition("\n")[0][:80])
+    said = text(line.get("text")) if line.get("who") == "person" else ""
+    return talk._replace(title=talk.title or said.strip().partition("\n")[0][:80])
 
 
 def _switch_asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -419,8 +420,8 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
     seq, agent = whole(line.get("seq")), text(line.get("agent"))
     # One that leaves before it was told anything knows what it knew.
     knows = talk.knows if talk.untold else seq
-    left = Parked(talk.program, talk.options, talk.model, talk.session, talk.taken, knows)
-    back = talk.parked.get(agent) if line.get("session") else None
+    left = Parked(knows=knows, **{n: getattr(talk, n) for n in Parked._fields[:-1]})
+    back = talk.parked_of(agent) if line.get("session") else None
     return talk._replace(
         agent=agent,
         program=words(line.get("program")),
@@ -434,7 +435,7 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
         untold=seq,
         context=0,
         switching=None,
-        parked={**talk.parked, talk.agent: left},
+        parked=(*(each for each in talk.parked if each.agent != talk.agent), left),
         trouble="",
     )
 

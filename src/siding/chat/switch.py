@@ -49,7 +49,7 @@ def switch(
     wanted = SwitchTo(agent, _program(project, task, agent), tuple(options), model, forced)
     _refuse_cannot(project, task, talk, wanted)
     if not forced and chat.has_host():
-        refuse_living(chat, talk.background)
+        refuse_living(chat.id, talk.background)
     lock = held_alone(project, chat, "a change of its agent")
     if lock is not None:
         with lock:
@@ -91,7 +91,7 @@ def _workspace(project: Project, task: Task) -> Path:
 def _refuse_cannot(project: Project, task: Task, talk: Talk, wanted: SwitchTo) -> None:
     talking = TALKING.of(wanted.agent)
     assert talking is not None
-    parked = talk.parked.get(wanted.agent)
+    parked = talk.parked_of(wanted.agent)
     hold = Hold(
         program=wanted.program,
         cwd=_workspace(project, task),

@@ -32,7 +32,7 @@ def carry_out(project: Project, chat: Chat) -> bool:
         if talk.switching is None:
             return False
         to = talk.switching
-        back = talk.parked.get(to.agent)
+        back = talk.parked_of(to.agent)
         if back is None:
             story.add(Switched(to.agent, to.program, to.options, to.model), now=True)
         else:

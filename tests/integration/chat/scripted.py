@@ -19,13 +19,13 @@ AGENTS = ("claude", "siding-agent")
 class Talked:
     """The newest conversation of the task `talk`, with two agents that do as they are told."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, program_of: str = scripted_claude.__file__) -> None:
         self.sandbox = sandbox
         programs = sandbox.directory / "programs"
         programs.mkdir()
         for name in AGENTS:
             program = programs / name
-            words = f'"{sys.executable}" -S -E "{scripted_claude.__file__}"'
+            words = f'"{sys.executable}" -S -E "{program_of}"'
             program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
             program.chmod(0o755)
         sandbox.env["PATH"] = os.pathsep.join([str(programs), sandbox.env["PATH"]])
@@ -89,10 +89,10 @@ class Talked:
         (found,) = self.sandbox.directory.glob("siding/projects/*/tasks/*/chats/c1")
         return found
 
-    def kill_host(self) -> None:
-        """Kill the process that holds the conversation, and wait until nobody holds it."""
+    def kill_holder(self, number: int = signal.SIGKILL) -> None:
+        """Send a signal to the process that holds the conversation."""
         note = json.loads((self.directory / "lock").read_text())
-        os.kill(note["pid"], signal.SIGKILL)
+        os.kill(note["pid"], number)
 
     def end(self) -> None:
         self.siding("chat", "end")

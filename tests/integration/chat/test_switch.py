@@ -20,6 +20,7 @@ def test_it_is_told_what_was_said_and_an_undo_goes_back_over_the_change(sandbox:
     assert "You said: claude: hello" in said
     two = sandbox.workspace() / "two.txt"
     assert two.read_text() == "two\n"
+    talked.until(lambda: len(talked.events("recorded")) == 2)
 
     talked.siding("undo")
     assert not two.exists()
@@ -93,7 +94,7 @@ def test_a_host_that_is_killed_before_the_change_leaves_it_wanted(sandbox: Sandb
     talked.until(lambda: talked.events("prompt-taken"))
     talked.siding("chat", "switch", "siding-agent")
     talked.until(lambda: talked.events("switch-asked"))
-    talked.kill_host()
+    talked.kill_holder()
     talked.until(lambda: talked.row["state"] == "ended")
     talked.send("say on")
     talked.turns(2)

@@ -101,6 +101,8 @@ class OwnCommand(NamedTuple):
 
 
 class CommandsChanged(NamedTuple):
+    """The agent has other commands of its own now. The whole list."""
+
     commands: tuple[OwnCommand, ...]
 
 
@@ -124,6 +126,8 @@ class Origin(StrEnum):
 
 
 class TurnStarted(NamedTuple):
+    """A turn has begun."""
+
     prompt: str = ""  # our id; "" if none of ours began it
     origin: Origin = Origin.PROMPT
 
@@ -173,6 +177,8 @@ class ToolOutput(NamedTuple):
 
 
 class ToolEnded(NamedTuple):
+    """A call of a tool has ended."""
+
     call: str
     failed: bool = False
     text: str = ""  # what the model gets, or the piece of it that the agent passes on
@@ -211,11 +217,15 @@ class AskGone(NamedTuple):
 
 
 class PlanStep(NamedTuple):
+    """One step of a plan."""
+
     text: str
     status: str  # pending, in_progress, completed
 
 
 class Planned(NamedTuple):
+    """The agent has a plan, or has changed it. The whole of it."""
+
     steps: tuple[PlanStep, ...]
 
 
@@ -231,6 +241,8 @@ class Used(NamedTuple):
 
 
 class Compacted(NamedTuple):
+    """The agent has made its conversation shorter."""
+
     before: int = 0  # tokens
     after: int = 0
 
@@ -286,6 +298,8 @@ class Cause(StrEnum):
 
 
 class TurnEnded(NamedTuple):
+    """The turn has ended."""
+
     how: How
     reason: str = ""
     # Steers that were sent and not taken: they are to be prompted again.

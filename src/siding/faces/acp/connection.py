@@ -76,9 +76,9 @@ class Connection:
         """Take note that all lines that are there were told."""
         self.sessions[session].caught_up()
 
-    def tick(self, session: str, *, has_host: bool) -> None:
+    def tick(self, session: str, *, has_host: bool, now_s: float) -> None:
         """See to a session, again and again while somebody waits for it."""
-        self.sessions[session].tick(has_host=has_host)
+        self.sessions[session].tick(has_host=has_host, now_s=now_s)
 
     def late(self, session: str) -> None:
         """Give up a session whose agent is not ready after a time."""

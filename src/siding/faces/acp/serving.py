@@ -201,8 +201,9 @@ def _tell(desk: HomeDesk, connection: Connection) -> None:
         for line in followed.watch.records():
             connection.told(session, line)
         connection.caught_up(session)
-        connection.tick(session, has_host=desk.has_host(session))
-        if not followed.was_late and time.monotonic() > followed.since + _READY_WITHIN_S:
+        now_s = time.monotonic()
+        connection.tick(session, has_host=desk.has_host(session), now_s=now_s)
+        if not followed.was_late and now_s > followed.since + _READY_WITHIN_S:
             followed.was_late = True
             connection.late(session)
 

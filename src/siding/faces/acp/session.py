@@ -10,7 +10,14 @@ from typing import Any
 
 from siding.agents.talking.rpc import Rpc, RpcAnswer
 from siding.asking.decisions.record import AlreadyClosed
-from siding.chat.ends import Cause, Outcome, PromptEnd, end_in
+from siding.chat.ends import (
+    SETTLED,
+    SETTLES_WITHIN_S,
+    Cause,
+    Outcome,
+    PromptEnd,
+    end_in,
+)
 from siding.chat.state import OpenAsk, Talk, after
 from siding.faces.acp.blocks import said_in
 from siding.faces.acp.faults import AUTH_REQUIRED, INTERNAL, INVALID
@@ -56,6 +63,8 @@ class Session:
         self._held: list[Update] = []  # what the client gets when it knows the session
         self._prompts: dict[str, str] = {}  # which request waits for which prompt
         self._cancelled: set[str] = set()
+        self._ended: list[tuple[str, PromptEnd]] = []  # whose turn is being recorded
+        self._ended_at: float | None = None
         self._requests: dict[int, str] = {}  # what the client is asked: our id, the agent's
         self._wishes: list[_Wish] = []
         self._trouble = ""
@@ -75,6 +84,7 @@ class Session:
         self._prompts |= before._prompts
         self._cancelled |= before._cancelled
         self._wishes += before._wishes
+        self._ended += before._ended
         for number in before._requests:
             self._take_back(number)
 
@@ -193,8 +203,12 @@ class Session:
                 self._desk.drop(self.opened.session, prompt)
         return bool(found)
 
-    def tick(self, *, has_host: bool) -> None:
+    def tick(self, *, has_host: bool, now_s: float) -> None:
         """See to it that there is a host while the client waits for one."""
+        if self._ended:
+            self._ended_at = now_s if self._ended_at is None else self._ended_at
+            if now_s > self._ended_at + SETTLES_WITHIN_S:
+                self._settle()
         if has_host or not (self._prompts or self._wishes):
             return
         self._starts += 1
@@ -223,9 +237,22 @@ class Session:
             self._trouble = str(line.get("message", ""))
         elif event == "ended":
             self._trouble = str(line.get("reason") or self._trouble)
+        if event in SETTLED:
+            self._settle()
         found = end_in(line, before, self.talk)
-        if found is not None and found[0] in self._prompts:
+        if found is None or found[0] not in self._prompts:
+            return
+        if event == "turn-ended":
+            self._ended.append(found)
+        else:
             self._end_prompt(*found)
+
+    def _settle(self) -> None:
+        """Answer the prompts whose turn has ended: it is recorded, so that it can be undone."""
+        ended, self._ended, self._ended_at = self._ended, [], None
+        for prompt, end in ended:
+            if prompt in self._prompts:
+                self._end_prompt(prompt, end)
 
     def _end_prompt(self, prompt: str, end: PromptEnd) -> None:
         match end.outcome:

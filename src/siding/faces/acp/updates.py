@@ -255,6 +255,22 @@ class Updates:
             {"sessionUpdate": "session_info_update", "title": title, "updatedAt": line.get("at")}
         ]
 
+    def _earlier(self, line: Line) -> list[Update]:
+        """Return what was said where no host held the agent. What tools printed is left out."""
+        kind = {"person": "user_message_chunk", "agent": "agent_message_chunk"}
+        found = kind.get(str(line.get("who")))
+        said = str(line.get("text", ""))
+        return [_chunk(found, said, self._next_message())] if found else []
+
+    def _handed_over(self, _line: Line) -> list[Update]:
+        return self.remark("The conversation is on the agent's own screen now.")
+
+    def _handed_back(self, _line: Line) -> list[Update]:
+        return self.remark("The agent's own screen is closed; the conversation is back.")
+
+    def _switched(self, line: Line) -> list[Update]:
+        return self.remark(f"{line.get('agent')} goes on with the conversation.")
+
     def _troubled(self, line: Line) -> list[Update]:
         return self.remark(str(line.get("message", "")), severity="warning")
 
@@ -298,4 +314,8 @@ _TELLERS: Mapping[str, Callable[[Updates, Line], list[Update]]] = {
     "queued": Updates._queued,
     "troubled": Updates._troubled,
     "held": Updates._held,
+    "told": Updates._earlier,
+    "handed-over": Updates._handed_over,
+    "handed-back": Updates._handed_back,
+    "switched": Updates._switched,
 }

@@ -261,6 +261,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "abilities": ("chat.settings:ABILITIES", "what can be asked of each agent"),
         "stop": ("chat.turns:STOP", "end the turn, and drop what waits"),
         "end": ("chat.turns:END", "end the agent; a prompt brings it back"),
+        "take": ("chat.take:TAKE", "go on with a run of an agent's own screen"),
         "switch": ("chat.switch:SWITCH", "have another agent go on with it"),
     },
     "agent": {

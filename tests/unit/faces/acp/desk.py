@@ -126,8 +126,8 @@ class Client:
         self.connection.caught_up(session)
         self.reads()
 
-    def ticks(self, session: str) -> None:
-        self.connection.tick(session, has_host=session in self.desk.held)
+    def ticks(self, session: str, now_s: float = 0.0) -> None:
+        self.connection.tick(session, has_host=session in self.desk.held, now_s=now_s)
         self.reads()
 
     def answer_to(self, number: int) -> dict[str, Any] | None:
@@ -194,6 +194,11 @@ class Client:
         self.line(session, "sending", prompt=prompt)
         self.line(session, "prompt-taken", prompt=prompt)
         self.line(session, "turn-started", prompt=prompt)
+
+    def turn_ends(self, session: str, **end: Any) -> None:
+        """Let the turn end, and be recorded."""
+        self.line(session, "turn-ended", **end)
+        self.line(session, "recorded", step=1)
 
     def is_asked(self, session: str, ask: str = "a1", **fields: Any) -> None:
         self.line(session, "asked", ask=ask, title="rm x", command="rm x", **fields)

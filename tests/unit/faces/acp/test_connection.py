@@ -94,13 +94,13 @@ def test_a_prompt_is_answered_when_its_own_turn_has_ended(end: dict[str, str], s
     session = client.begun()
     number, prompt = client.prompts(session)
     client.runs(session, "another's", "Before it")
-    client.line(session, "turn-ended", how="done")
+    client.turn_ends(session, how="done")
     assert client.answer_to(number) is None
     assert [
         each["content"]["text"] for each in client.updates if "user" in each["sessionUpdate"]
     ] == ["Before it"]
     client.runs(session, prompt)
-    client.line(session, "turn-ended", **end)
+    client.turn_ends(session, **end)
     assert client.result(number) == {"stopReason": stop}
 
 
@@ -109,8 +109,24 @@ def test_a_turn_that_failed_is_an_error_with_its_reason() -> None:
     session = client.begun()
     number, prompt = client.prompts(session)
     client.runs(session, prompt)
-    client.line(session, "turn-ended", how="failed", reason="the server is busy")
+    client.turn_ends(session, how="failed", reason="the server is busy")
     assert "the server is busy" in client.error(number)["message"]
+
+
+def test_a_prompt_is_answered_once_its_turn_can_be_undone() -> None:
+    client = Client()
+    session = client.begun()
+    for is_recorded in (True, False):
+        number, prompt = client.prompts(session)
+        client.runs(session, prompt)
+        client.line(session, "turn-ended", how="done")
+        client.ticks(session, 1.0)
+        assert client.answer_to(number) is None
+        if is_recorded:
+            client.line(session, "recorded", step=1)
+        else:
+            client.ticks(session, 100.0)
+        assert client.result(number) == {"stopReason": "end_turn"}
 
 
 def test_cancel_stops_the_turn_and_every_prompt_is_answered_so() -> None:
@@ -123,7 +139,7 @@ def test_cancel_stops_the_turn_and_every_prompt_is_answered_so() -> None:
     assert client.desk.did("stop") == [("stop", session)]
     client.line(session, "queued", prompt=two, text="Do it")
     client.line(session, "dropped", prompt=two)
-    client.line(session, "turn-ended", how="done")  # it had ended before it heard of the stop
+    client.turn_ends(session, how="done")  # it had ended before it heard of the stop
     assert client.result(first) == client.result(second) == {"stopReason": "cancelled"}
 
 
@@ -215,7 +231,7 @@ def test_a_loaded_session_is_told_its_story_and_then_goes_on() -> None:
         "Hi.",
     ]
     assert len(client.requests) == 1
-    client.line("t.c1", "turn-ended", how="done")
+    client.turn_ends("t.c1", how="done")
     assert client.taken_back == [client.requests[0]["id"]]
 
 
@@ -243,7 +259,7 @@ def test_a_prompt_outlives_its_session_being_loaded_again() -> None:
     client.line(session, "opened", session="s")
     client.runs(session, prompt)
     client.caught_up(session)
-    client.line(session, "turn-ended", how="done")
+    client.turn_ends(session, how="done")
     assert client.result(number) == {"stopReason": "end_turn"}
 
 
@@ -312,11 +328,11 @@ def test_two_sessions_on_one_connection_do_not_mix() -> None:
     first, a = client.prompts(one)
     second, b = client.prompts(other)
     client.runs(other, b)
-    client.line(other, "turn-ended", how="done")
+    client.turn_ends(other, how="done")
     assert client.answer_to(first) is None
     assert client.result(second) == {"stopReason": "end_turn"}
     client.runs(one, a)
-    client.line(one, "turn-ended", how="done")
+    client.turn_ends(one, how="done")
     assert client.result(first) == {"stopReason": "end_turn"}
 
 

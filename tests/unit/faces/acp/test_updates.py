@@ -113,6 +113,21 @@ def test_plans_usage_compactions_and_troubles() -> None:
     assert (notice["title"], notice["description"]) == ("Wait", "until noon")
 
 
+def test_what_was_said_on_a_screen_of_its_own_and_who_goes_on() -> None:
+    said = told(
+        {"event": "handed-over"},
+        {"event": "told", "who": "person", "text": "Hi"},
+        {"event": "told", "who": "tool", "text": "ls"},
+        {"event": "told", "who": "agent", "text": "Hello"},
+        {"event": "handed-back"},
+        {"event": "switched", "agent": "codex", "program": ["codex"]},
+    )
+    texts = [each["content"]["text"] for each in said]
+    assert texts[1:3] == ["Hi", "Hello"]
+    assert [each["sessionUpdate"][:4] for each in said] == ["agen", "user", "agen", "agen", "agen"]
+    assert "codex" in texts[-1]
+
+
 def test_what_a_prompt_says() -> None:
     said = said_in(
         [

@@ -3,7 +3,7 @@
 import sys
 from argparse import Namespace
 
-from siding.chat.handover import hand_over, screen_of, stays_behind
+from siding.chat.handover import hand_over, refuse_on_screen, screen_of, stays_behind
 from siding.chat.store import Chats
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
@@ -36,6 +36,7 @@ def open_own_screen(arguments: Namespace, context: Context) -> int:
     task = select(project, arguments.task)
     chat = Chats(project.task_layout(task.id)).find(arguments.chat)
     talk = chat.talk()
+    refuse_on_screen(chat)
     screen_of(project, task, talk)
     name = f"{task_name(task.name)} · {chat.id}"
     screen.note(f"{name} · what does not come along to the screen of {talk.agent}:")

@@ -1,0 +1,1 @@
+"""Conversations whose host, agent or viewer is killed at each of many moments."""

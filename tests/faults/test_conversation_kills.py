@@ -1,0 +1,70 @@
+"""The host, the agent or a viewer of a conversation is killed at each of many moments.
+
+No prompt is lost, none is given twice that the agent's record proves taken, a person is asked only
+where there is no proof, no permission is answered twice, and the conversation goes on.
+
+SIDING_FAULTS_TIMES has all moments of the host, all points of the agent, and as many moments by the
+clock, times a hundred.
+"""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from faults.chat.agent import KINDS, POINTS
+from faults.chat.trial import Trials
+from sandbox import Sandbox
+
+SEED = int(os.environ.get("SIDING_FAULTS_SEED", "1"))
+TIMES = int(os.environ.get("SIDING_FAULTS_TIMES", "0"))
+MOST = 400  # moments of a host; there are fewer
+LONGEST_S = 1.5  # from the start of a host to the end of its second turn, about
+WITHOUT_PROOF = "qwen"
+# One way with each kind of agent in the suite.
+CASES = (
+    [(kind, way) for kind in KINDS for way in ("host", "agent", "clock")]
+    if TIMES
+    else [("siding-agent", "host"), ("opencode", "clock"), (WITHOUT_PROOF, "agent")]
+)
+
+
+def killed(trials: Trials, way: str, dice: random.Random) -> list[str]:
+    """Kill in one way, as often as it has moments; return at which."""
+    found: list[str] = []
+    if way == "agent":
+        points = POINTS if TIMES else dice.sample(POINTS, 1)
+        found = [trials.agent_killed(point) for point in points]
+        assert found == list(points)
+    elif way == "host":
+        for moment in range(1, MOST) if TIMES else dice.sample(range(1, 100), 2):
+            found.append(trials.host_killed(moment))
+            if not found[-1]:
+                break
+        assert len(found) > 100 or not TIMES
+    else:
+        for _ in range(100 * TIMES or 1):
+            victim, after_s = dice.choice(("host", "agent")), dice.uniform(0.0, LONGEST_S)
+            found.append(trials.killed_after(victim, after_s))
+    return found
+
+
+@pytest.mark.parametrize(("kind", "way"), CASES)
+def test_a_conversation_goes_on_after_a_kill(sandbox: Sandbox, kind: str, way: str) -> None:
+    trials = Trials(sandbox, kind)
+    found = killed(trials, way, random.Random(f"{SEED} {kind} {way}"))
+    print(
+        f"{kind}, {way}: killed {len([*filter(None, found)])} times, unsure {trials.unsure} times"
+    )
+    if kind != WITHOUT_PROOF:
+        assert trials.unsure == 0
+    trials.check_all()
+
+
+def test_planted_an_agent_that_forgets_is_seen(sandbox: Sandbox) -> None:
+    """What the trial is to find: a prompt that was acted on is in no record, and goes again."""
+    trials = Trials(sandbox, "siding-agent")
+    Path(sandbox.directory / "trial" / "forgets").touch()
+    with pytest.raises(AssertionError, match="was given twice"):
+        trials.agent_killed("recorded")
