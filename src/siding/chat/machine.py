@@ -34,6 +34,7 @@ from siding.chat.events import (
     Dropped,
     Edited,
     Ended,
+    HandOverAsked,
     Held,
     HoldKept,
     Informed,
@@ -187,6 +188,7 @@ class Machine:
                 self._close(now=now)
             case HandOver():
                 self.hands_over = request
+                self._note(HandOverAsked(by), asked.id)
             case Stay():
                 if not self._is_closing:
                     self.hands_over = None
