@@ -31,9 +31,11 @@ from siding.agents.talking.port import (
 )
 from siding.chat.events import (
     Answered,
+    CompactAsked,
     Dropped,
     Edited,
     Ended,
+    HandOverAsked,
     Held,
     HoldKept,
     Informed,
@@ -181,11 +183,13 @@ class Machine:
                 self._note(SettingsAsked(model, mode, effort, by), asked.id)
                 self._talker.set(model=model, mode=mode, effort=effort)
             case Compact():
+                self._note(CompactAsked(by), asked.id)
                 self._compacts = True
             case EndTalk(now):
                 self._close(now=now)
             case HandOver():
                 self.hands_over = request
+                self._note(HandOverAsked(by), asked.id)
             case Stay():
                 if not self._is_closing:
                     self.hands_over = None
