@@ -15,6 +15,7 @@ from agents.talking.rows import ROWS as OWN_ROWS
 from agents.talking.rows import Row
 from sandbox import Sandbox
 from siding.agents.table import OWN
+from stories import story_in
 
 PATIENCE_S = 90.0
 ROWS = {name: row for name, row in {**OWN_ROWS, **ACP_ROWS}.items() if name != OWN}
@@ -28,8 +29,7 @@ class Chat:
 
     @property
     def story(self) -> list[dict[str, Any]]:
-        said = self._sandbox.siding("chat", "show", "--json").stdout.decode()
-        return [json.loads(line) for line in said.splitlines()]
+        return story_in(self._sandbox.project)
 
     @property
     def row(self) -> dict[str, Any]:
