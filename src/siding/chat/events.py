@@ -155,6 +155,12 @@ class Ended(NamedTuple):
     wanted: bool = False  # somebody had it ended
 
 
+class HandOverAsked(NamedTuple):
+    """The agent's own screen is to be opened when the turn has ended."""
+
+    by: str = ""
+
+
 class HandedOver(NamedTuple):
     """The agent's own screen is opened on the conversation. Nobody else holds it until then."""
 
