@@ -100,7 +100,7 @@ class StoryReader:
 
     def records_of(self, events: Iterable[str]) -> Iterator[dict[str, Any]]:
         """Yield those of these events alone: what an agent says is most of a story."""
-        wanted = re.compile(f'"event":"(?:{"|".join(events)})"'.encode())
+        wanted = re.compile(f'"event": ?"(?:{"|".join(events)})"'.encode())
         for line in self.lines():
             if wanted.search(line, 0, _HEAD):
                 with suppress(NotJson):
