@@ -209,6 +209,20 @@ def test_prompts_and_comments_of_the_terminal_go_into_its_queue(feed: Feed) -> N
     assert feed.in_state(State.RESTS).run == "r2"
 
 
+def test_what_its_turns_use_is_in_their_steps_and_summed_in_that_of_its_run(feed: Feed) -> None:
+    feed.say("claude", "say one")
+    feed.say("send", "say two")
+    feed.chat(lambda row: row.state is State.RESTS and not row.queued)
+    feed.say("end")
+    feed.in_state(State.DONE)
+    *turns, run = feed.sandbox.json("log", "--turns", "--json")
+    one = {"input": 1200, "cache_read": 800, "output": 34}
+    assert [step["usage"] for step in turns] == [{"small": one}] * 2
+    assert run["usage"] == {"small": {name: 2 * count for name, count in one.items()}}
+    shown = feed.sandbox.siding("show", "last").stdout.decode()
+    assert "4,000 tokens in, 1,600 of them cached, 68 out (small)" in shown
+
+
 def _until(holds: Callable[[], object]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not holds():
