@@ -25,7 +25,7 @@ GATES = tuple(
 FAILING = ("err", "full", "short", "fails", "signal", "output", "reader", "screen")
 TIMES = "SIDING_FAULTS_TIMES"
 # Rows that a table has on request only: it is to take ten minutes.
-ON_REQUEST = ("workflows", "clients", "agents", "own-agent", "house", "rest")
+ON_REQUEST = ("workflows", "conversations", "clients", "agents", "own-agent", "house", "rest")
 LEFT = {"SIDING_PROVE": "left"}  # only what the suite has not tried
 A_HALF = {"SIDING_PROVE_SHARE": "0.5"}  # of the cases of each long table, drawn by the seed
 LONG_S = 3600.0  # for the rows that are long also on a quiet machine
@@ -73,6 +73,13 @@ _PROOFS: dict[str, Row] = {
             "tests/agents/test_killed.py",
         ),
         variables={TIMES: "1", **A_HALF},
+    ),
+    "conversations": Row(
+        "host or agent of a conversation is killed: no prompt is lost, none goes twice",
+        ("tests/faults/test_conversation_kills.py", "tests/agents/test_chat_killed.py"),
+        variables={TIMES: "1"},
+        draws=False,
+        deadline_s=LONG_S,
     ),
     "error": Row(
         "a system call fails, a short write, a signal, a full disk from one call on",
@@ -252,7 +259,7 @@ _PROOFS: dict[str, Row] = {
 _TRIED_WHOLE = tuple(
     path
     for name, row in _PROOFS.items()
-    if name != "workflows" and not row.only and set(row.leave_out) <= set(PLANTED)
+    if name not in ON_REQUEST and not row.only and set(row.leave_out) <= set(PLANTED)
     for path in row.select
 )
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents.at_terminal import AGAIN_S
+from agents.at_terminal import AGAIN_S, AtTerminal
 from agents.conftest import AgentAtWork, agent_named
 from agents.talking.rows import ROWS
 from agents.test_chat import Chat
@@ -102,5 +102,29 @@ def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> Non
         assert [each["prompt"] for each in claude.turns] == [
             *("Say hello", "Make two.txt", "Who made two.txt?")
         ]
+        sandbox.siding("chat", "end")
+        chat.until(lambda: chat.row["state"] == "ended")
+
+
+@pytest.mark.parametrize("name", ["claude", "codex"])
+def test_its_own_screen_becomes_a_conversation(sandbox: Sandbox, name: str) -> None:
+    with agent_named(sandbox, name) as agent:
+        chat = Chat(sandbox)
+        model = agent.says(["Here I am."], ["I am held."])
+        sandbox.siding("task", "start", "talk")
+        shown = AtTerminal(agent)
+        shown.until_shown(agent.ready)
+        shown.says("Come out", lambda: "Here I am." in shown.screen)
+        shown.until(lambda: len(agent.turns) == 1)
+        words = agent.interactive()[1:] if name == "codex" else ()
+        options = [f"--option={each}" for each in words]
+        sandbox.siding("chat", "take", "--yes", *options)
+        shown.finish()
+        assert [each["text"] for each in chat.events("told")] == ["Come out", "Here I am."]
+        sandbox.siding("chat", "send", "Are you held?")
+        chat.turns(1)
+        assert "I am held." in chat.text()
+        assert "Come out" in json.dumps(model.requests[-1])
+        assert [each["prompt"] for each in agent.turns] == ["Come out", "Are you held?"]
         sandbox.siding("chat", "end")
         chat.until(lambda: chat.row["state"] == "ended")

@@ -22,6 +22,7 @@ TIMES = int(os.environ.get("SIDING_FAULTS_TIMES", "0"))
 MOST = 400  # moments of a host; there are fewer
 LONGEST_S = 1.5  # from the start of a host to the end of its second turn, about
 WITHOUT_PROOF = "qwen"
+pytestmark = pytest.mark.timeout(2400 if TIMES else 300)
 # One way with each kind of agent in the suite.
 CASES = (
     [(kind, way) for kind in KINDS for way in ("host", "agent", "clock")]

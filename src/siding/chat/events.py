@@ -155,6 +155,12 @@ class Ended(NamedTuple):
     wanted: bool = False  # somebody had it ended
 
 
+class HandOverAsked(NamedTuple):
+    """The agent's own screen is to be opened when the turn has ended."""
+
+    by: str = ""
+
+
 class HandedOver(NamedTuple):
     """The agent's own screen is opened on the conversation. Nobody else holds it until then."""
 
@@ -219,8 +225,14 @@ class Switched(NamedTuple):
     session: str = ""  # its own, if it has been in this conversation before
 
 
+class CompactAsked(NamedTuple):
+    """The agent is to make its conversation shorter, when no turn runs."""
+
+    by: str = ""
+
+
 class SettingsAsked(NamedTuple):
-    """`is_kept`: there was no agent to be told; the next one is begun so."""
+    """Settings are to be changed. `is_kept`: no agent is there; the next one is begun so."""
 
     model: str = ""
     mode: str = ""

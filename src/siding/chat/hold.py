@@ -37,7 +37,7 @@ def hold(
             while True:
                 host = Host(project, task, chat, request=request, on_held=on_held)
                 goes_on = host.serve()
-                on_held = _nobody
+                on_held = _nobody if host.was_held else on_held
                 if not carry_out(project, chat):
                     break
         if host.is_for_screen:

@@ -23,8 +23,6 @@ from siding.agents.talking.port import (
     Opening,
     Parts,
     Picture,
-    Proof,
-    Sent,
     Talking,
     TimedTalker,
     Trouble,
@@ -51,13 +49,14 @@ from siding.chat.machine import (
 from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
 from siding.chat.requests import GivePrompt
+from siding.chat.settling import end_run, settle
 from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
-from siding.ground.errors import NotFound, SidingError
+from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.files.regular import read_bytes
 from siding.ground.process.identity import started_of
@@ -69,12 +68,12 @@ from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import Hosted, InputClosed, Printed, RunEvent, host
 from siding.running.request import RunRequest
-from siding.running.stop import stop
 
 if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
 _LARGEST_PICTURE = 32 << 20
+_HOPELESS = frozenset({Trouble.NO_SESSION, Trouble.LOGIN, Trouble.TRUST})  # before it is ready
 _CLOCK_S = 60.0  # how often the clock is looked at while a moment of it is awaited
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
@@ -123,6 +122,7 @@ class Host:
         self._quiet_since: float | None = None
         self._has_machine = False
         self._has_run = False
+        self._never_opens = ""  # why not, as the agent says
         self._is_closing = False
         self._is_ended = False
 
@@ -141,9 +141,14 @@ class Host:
             raise CannotHold(reason, hint=hint_of(error)) from error
         finally:
             self._close()
-        if self._on_held is not None and not self._is_closing:
+        if not (self.was_held or self._is_closing or self._machine.goes_on):
             raise CannotHold(self._writer.talk.trouble)
         return self._machine.goes_on
+
+    @property
+    def was_held(self) -> bool:
+        """Whether `on_held` was called."""
+        return self._on_held is None
 
     @property
     def is_for_screen(self) -> bool:
@@ -159,7 +164,7 @@ class Host:
 
     def _settled(self) -> Opening:
         opening = self._opening()
-        self._end_former_run()
+        end_run(self._project, self._task, self._writer.talk.run)
         recover_cut_off(self._project)
         self._talker = opening.talker
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
@@ -221,40 +226,10 @@ class Host:
             create_bytes(directory / name, content.encode())
         return opening
 
-    def _end_former_run(self) -> None:
-        """End what a killed host has left: an agent that lives writes into its record, too."""
-        run_id = self._writer.talk.run
-        if any(each.id == run_id for each in Runs(self._layout).live()):
-            with suppress(NotFound):  # its keeper has ended it meanwhile
-                stop(self._project, self._task.id, [run_id], now=True)
-
     def _settle(self, reason: str) -> None:
-        """Find out what became of a prompt that was on its way when the agent ended."""
-        machine, talk = self._machine, self._machine.talk
-        open_ones = [
-            each
-            for each in (talk.sent, *talk.steered)
-            if each is not None and not (talk.sent is each and talk.is_taken)
-        ]
-        if any(not machine.is_not_given(each.prompt) for each in open_ones):
-            time.sleep(self._talking.settles_s)
-        for each in open_ones:
-            machine.proven(each.prompt, self._proof(each))
-        machine.cut_off(reason)
-        if machine.talk.is_held_by_host and not self._has_run:
-            machine.ended(None, reason)
-
-    def _proof(self, sent: Waiting) -> Proof:
-        if self._machine.is_not_given(sent.prompt):
-            return Proof.NOT_TAKEN
-        talk = self._machine.talk
-        words = sent.said(self._chat.prompt(sent.prompt))
-        try:
-            return self._talking.proof(
-                Sent(sent.prompt, words, talk.taken, talk.session), self._hold
-            )
-        except (OSError, ValueError, SidingError):
-            return Proof.UNSURE  # a record that cannot be read proves nothing
+        settle(self._machine, self._chat, self._talking, self._hold, reason)
+        if self._machine.talk.is_held_by_host and not self._has_run:
+            self._machine.ended(None, reason)
 
     def _loop(self) -> None:
         self._take_requests()
@@ -325,6 +300,18 @@ class Host:
             self._words = LastWords()
             self._alarms.clear("opens")
             self._held()
+        elif not self._machine.talk.is_open and not self._never_opens:
+            for each in events:
+                if isinstance(each, Troubled) and each.trouble in _HOPELESS:
+                    self._end_useless(each)
+
+    def _end_useless(self, troubled: Troubled) -> None:
+        """End an agent that will never be ready, as it says."""
+        self._never_opens = troubled.message
+        talk = self._machine.talk
+        if troubled.trouble is Trouble.NO_SESSION and talk.session and not talk.taken:
+            self._machine.begins_anew()  # nothing was said yet: some keep such a one nowhere
+        self._hosted.cancel(now=True)
 
     def _held(self) -> None:
         """Let whoever has started it go on."""
@@ -358,7 +345,8 @@ class Host:
             result = self._hosted.wait()
             exit_code = result.exit_code
             if not self._is_closing:
-                reason = why_ended(result, str(self._words), was_ready=was_ready)
+                ended = why_ended(result, str(self._words), was_ready=was_ready)
+                reason = self._never_opens or ended
         self._settle(f"its agent ended{': ' if reason else ''}{reason}")
         self._machine.ended(exit_code, reason)
         self._is_ended = True

@@ -20,6 +20,7 @@ from siding.agents.talking.port import (
     Opened,
     Parts,
     Proof,
+    SessionChanged,
     Talker,
     Trouble,
     Troubled,
@@ -29,9 +30,11 @@ from siding.agents.talking.port import (
 )
 from siding.chat.events import (
     Answered,
+    CompactAsked,
     Dropped,
     Edited,
     Ended,
+    HandOverAsked,
     Held,
     HoldKept,
     Informed,
@@ -179,11 +182,13 @@ class Machine:
                 self._note(SettingsAsked(model, mode, effort, by), asked.id)
                 self._talker.set(model=model, mode=mode, effort=effort)
             case Compact():
+                self._note(CompactAsked(by), asked.id)
                 self._compacts = True
             case EndTalk(now):
                 self._close(now=now)
             case HandOver():
                 self.hands_over = request
+                self._note(HandOverAsked(by), asked.id)
             case Stay():
                 if not self._is_closing:
                     self.hands_over = None
@@ -201,7 +206,7 @@ class Machine:
             case GivePrompt(_, words, files, steers):
                 self._note(Queued(prompt, words, files, steers, by), asked)
                 self._closes = False
-                self.goes_on = self._is_closing or not self.talk.is_held_by_host
+                self.goes_on |= self._is_closing or not self.talk.is_held_by_host
                 if self.talk.is_paused and not self.talk.until:
                     self._note(WentOn(by))
                 if steers and self._can_steer():
@@ -309,6 +314,11 @@ class Machine:
     def is_not_given(self, prompt: str) -> bool:
         """Tell whether the agent provably has not got a prompt that is noted as sent."""
         return self._going is not None and self._going.prompt == prompt
+
+    def begins_anew(self) -> None:
+        """Leave the agent's conversation, in which nothing was said: the next agent begins one."""
+        self._note(SessionChanged(""), now=True)
+        self.goes_on = True
 
     def stop_is_late(self) -> None:
         """Say that the agent has not stopped, if it has not."""

@@ -2,7 +2,7 @@
 
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
-    fail WHY
+    fail WHY        background NAMES (what it has running beside its turns)
     forget (never say that it has it)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
@@ -88,7 +88,7 @@ class Scripted:
                 self.model = about["model"]
             case "set_permission_mode":
                 answer["mode"] = self.mode = about["mode"]
-            case "apply_flag_settings":
+            case "apply_flag_settings" if about["settings"]["effortLevel"] != "endless":
                 self.effort = about["settings"]["effortLevel"]
             case "get_settings":
                 answer["applied"] = {"model": self.model, "effort": self.effort}
@@ -154,9 +154,8 @@ class Scripted:
             case "plan":
                 todos = [{"content": rest, "status": "in_progress"}]
                 self.call("TodoWrite", {"todos": todos}, "planned")
-            case "limit":
-                info = {"status": "rejected", "resetsAt": int(rest or 4102444800)}
-                self.say({"type": "rate_limit_event", "rate_limit_info": info})
+            case "limit" | "background":
+                self.notice(word, rest)
             case "/compact":
                 about = {"trigger": "manual", "pre_tokens": 9000, "post_tokens": 900}
                 said = {"subtype": "compact_boundary", "compact_metadata": about}
@@ -167,6 +166,15 @@ class Scripted:
                 types = [each["type"] for each in prompt["message"]["content"]]
                 beside = "".join(f" +{each}" for each in types if each != "text")
                 self.piece("text", f"You said: {line}{beside}\n")
+
+    def notice(self, word: str, rest: str) -> None:
+        if word == "background":
+            tasks = [{"task_id": each, "description": each} for each in rest.split()]
+            told = {"subtype": "background_tasks_changed", "tasks": tasks}
+            self.say({"type": "system", **told})
+            return
+        info = {"status": "rejected", "resetsAt": int(rest or 4102444800)}
+        self.say({"type": "rate_limit_event", "rate_limit_info": info})
 
     def piece(self, kind: str, text: str) -> None:
         delta = {"type": f"{kind}_delta", kind: text}

@@ -184,6 +184,9 @@ class OverAcp(Agent):
                     self.keep()
                     self.reply(said, sessionId=self.session)
                     point("opened")
+                case "session/load" if not self.knows(fields["sessionId"]):
+                    fault = {"code": -32002, "message": "nothing was said in this session"}
+                    self.say({"jsonrpc": "2.0", "id": said["id"], "error": fault})
                 case "session/load":
                     self.session = fields["sessionId"]
                     self.reply(said)
@@ -196,6 +199,10 @@ class OverAcp(Agent):
 
     def keep(self) -> None:
         """Nothing is kept."""
+
+    def knows(self, session: str) -> bool:
+        """Tell whether it can go on with a conversation."""
+        return bool(session)
 
     def reply(self, to: dict[str, Any], **result: Any) -> None:
         self.say({"jsonrpc": "2.0", "id": to["id"], "result": result})
@@ -249,6 +256,12 @@ class ByText(OverAcp):
         self.database = sqlite3.connect(place / "opencode.db", isolation_level=None)
         self.database.execute("CREATE TABLE IF NOT EXISTS message (id, session_id, data)")
         self.database.execute("CREATE TABLE IF NOT EXISTS part (id, message_id, data)")
+
+    def knows(self, session: str) -> bool:
+        self.keep()
+        count = "SELECT count(*) FROM message WHERE session_id = ?"
+        (found,) = self.database.execute(count, (session,)).fetchone()
+        return bool(found)
 
     def record(self, prompt: str, text: str) -> None:
         self.keep()

@@ -125,6 +125,67 @@ def test_a_screen_that_is_killed_blocks_nobody(talked: Talked, kill: str) -> Non
     talked.end()
 
 
+def test_what_runs_in_the_background_keeps_the_agent(talked: Talked) -> None:
+    talked.send("background server")
+    talked.turns(2)
+    shown = OnScreen(talked, "attach", "--own")
+    shown.until_shown("runs in the background, and ends: server", "end it with --force")
+    assert shown.ends() == 1
+    # It is known when the turn has ended, too: then it is that which refuses.
+    gate = talked.sandbox.directory / "gate"
+    talked.send(f"background\nwait {gate}\nbackground late")
+    talked.until(lambda: talked.row["state"] == "running")
+    shown = OnScreen(talked, "attach", "--own")
+    shown.until_shown("it opens when the turn has ended")
+    assert "siding-agent goes on when" in talked.siding("chat", "switch", "siding-agent")
+    gate.touch()
+    shown.until_shown("has this running, which would end with it: late")
+    assert shown.ends() == 1
+    assert len(talked.events("hold-kept")) == 1
+    assert talked.row["agent"] == "claude"
+    assert talked.row["state"] == "idle"
+    shown = OnScreen(talked, "attach", "--own", "--force").opened()
+    shown.says("/exit", "given back")
+    assert shown.ends() == 0
+    talked.siding("chat", "switch", "siding-agent")  # it has ended with the agent
+    talked.until(lambda: talked.row["agent"] == "siding-agent")
+    talked.end()
+
+
+def test_an_ask_is_answered_first_and_who_waits_may_be_killed(talked: Talked) -> None:
+    for number, kill in enumerate((signal.SIGKILL, signal.SIGINT), start=1):
+        name = f"{number}.txt"
+        talked.send(f"run touch {name}")
+        talked.until(lambda: talked.row["state"] == "waits")
+        talked.send(f"say queued {number}")
+        shown = OnScreen(talked, "attach", "--own")
+        shown.until_shown("it opens when the turn has ended")
+        talked.until(lambda: talked.story[-1]["event"] == "hand-over-asked")
+        os.kill(shown.process.pid, kill)
+        shown.ends()
+        (put,) = [each for each in talked.row["asks"] if each["decision"]]
+        talked.siding("decide", "answer", put["decision"], "--choose", "1=run")
+        talked.turns(number * 2 + 1)
+        assert (talked.sandbox.workspace() / name).exists()
+        assert talked.taken()[-1] == ("claude", f"say queued {number}")
+    assert talked.events("handed-over") == []
+    talked.end()
+
+
+def test_a_host_that_is_killed_while_somebody_waits_for_the_screen(talked: Talked) -> None:
+    talked.send("wait never")
+    talked.until(lambda: talked.row["state"] == "running")
+    shown = OnScreen(talked, "attach", "--own")
+    talked.until(lambda: talked.events("hand-over-asked"))
+    talked.kill_holder()
+    shown.opened().says("/exit", "given back")
+    assert shown.ends() == 0
+    assert talked.events("proven", "unsure", "turn-ended")[-1]["how"] == "failed"
+    talked.send("say back")
+    talked.until(lambda: talked.taken()[-1] == ("claude", "say back"))
+    talked.end()
+
+
 def begun(talked: Talked, *lines: str) -> OnScreen:
     """A run of the agent's own screen, on which this was said."""
     shown = OnScreen(talked, "run", "-t", "talk", "--", "claude").opened()

@@ -203,6 +203,7 @@ _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "ended": (_ended, "dim"),
     "told": (_told, ""),
     "took": (_took, "yellow"),
+    "hand-over-asked": (lambda _line: "  its own screen is wanted", "dim"),
     "handed-over": (lambda _line: "  it is on the agent's own screen", "yellow"),
     "handed-back": (lambda line: f"  the own screen is closed{_because(line)}", "yellow"),
     "hold-kept": (_kept, "yellow"),
