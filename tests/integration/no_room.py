@@ -54,6 +54,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("status --all --json --after 1:1"),
     ),
     "today": (reads("today"), reads("today --format json")),
+    "acp": (reads("acp"),),  # its input has ended
     "chat": (writes("chat claude hello"), reads("chat")),
     "chat list": (reads("chat list"), reads("chat list --json")),
     "chat show": (reads("chat show"), reads("chat show --json")),
@@ -72,6 +73,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "chat commands": (reads("chat commands"), reads("chat commands --json")),
     "chat complete": (reads("chat complete @hel"), reads("chat complete /c --json")),
     "chat abilities": (reads("chat abilities"), reads("chat abilities claude --json")),
+    "chat switch": (writes("chat switch codex"),),
+    "chat take": (reads("chat take", status=1),),  # no run of an agent's own screen is there
     "chat stop": (reads("chat stop", status=2),),  # nobody holds its agent
     "chat end": (reads("chat end"),),
     "runs": (reads("runs"), reads("runs --all"), reads("runs --format json")),
@@ -367,7 +370,7 @@ def fill_world(sandbox: Sandbox, aside: Path) -> None:
 def fill_conversation(sandbox: Sandbox) -> None:
     """Write a conversation of the task `new` with two prompts that wait, and without an agent."""
     task = sandbox.json("task", "show", "--format", "json")["id"]
-    (directory,) = sandbox.project.glob(f"tasks/{task}")
+    (directory,) = Path(sandbox.env["SIDING_HOME"]).glob(f"projects/*/tasks/{task}")
     place = directory / "chats" / "c1"
     place.mkdir(parents=True)
     prompts = ("11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222")

@@ -10,6 +10,8 @@ import pytest
 
 from agents.talking.scripted_claude import put_in
 from sandbox import Sandbox, alive
+from siding.faces.tui.acts import tasks
+from siding.faces.tui.acts.reading import peek_at
 from siding.feed.fold import HomeFold, feed_of
 from siding.feed.model import Ask, AskKind, Row, RowKind, State
 from siding.record.place.wiring import open_app
@@ -177,6 +179,34 @@ def test_a_person_is_told_once_of_what_a_conversation_needs(feed: Feed) -> None:
     first, second = shown.read_text().splitlines()
     assert first == "Siding: talk failed: the turn failed: it is out of order"
     assert second.startswith("Siding: repo asks you: May claude run this? echo 1")
+
+
+def test_prompts_and_comments_of_the_terminal_go_into_its_queue(feed: Feed) -> None:
+    sandbox = feed.sandbox
+    app = open_app(env=sandbox.env, cwd=sandbox.repo)
+    feed.say("claude", "wait go\nsay once")
+    row = feed.in_state(State.RUNS)
+    task = feed.task
+    assert tasks.follow_up(app, task, "say -twice") == "c1 gets it as its next prompt"
+    assert tasks.follow_up(app, row, "-") == "c1 gets it as its next prompt"
+    sandbox.siding("comments", "add", "hello.txt:1", "Say it louder")
+    sent = sandbox.json("comments", "send", "--json")
+    assert (sent["run"], sent["way"]) == (row.run, "queued")
+    assert [each["state"] for each in sent["comments"]] == ["sent"]
+    (said,) = sandbox.json("chat", "list", "--json")
+    texts = [each["text"] for each in said["queue"]]
+    assert (texts[:2], "Say it louder" in texts[2]) == (["say -twice", "-"], True)
+    assert tasks.stop(app, row) == "c1 is told to stop its turn"
+    feed.chat(lambda row: row.state is State.RESTS and not row.queued)
+    assert tasks.follow_up(app, row, "say one\nsay two") == "c1 gets it as its next prompt"
+    feed.taken(2)
+    rests = feed.in_state(State.RESTS)
+    assert peek_at(app, rests).last_lines == ("one", "two")
+    assert peek_at(app, feed.task).last_lines == ("one", "two")
+    assert tasks.stop(app, rests) == "c1 ends; a prompt brings it back"
+    feed.in_state(State.DONE)
+    assert tasks.follow_up(app, rests, "say three") == "c1 gets it as its next prompt"
+    assert feed.in_state(State.RESTS).run == "r2"
 
 
 def _until(holds: Callable[[], object]) -> None:

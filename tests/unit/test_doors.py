@@ -33,6 +33,7 @@ DOORS = {
     "faces/cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "faces/cli/screen/pager.py": "the pager's process; shlex",
     "chat/host.py": "what puts an ask to a person, until an agent asks: 6 MB of each host",
+    "faces/cli/chat/pieces.py": "difflib, for an agent that sends two texts and no patch",
     "faces/cli/chat/input.py": "the pictures, which a page of help does not need",
     "faces/cli/chat/which.py": "the conversations, which a page of help does not need",
     "faces/cli/sessions/options.py": "as a verb: the sessions, which the options need not",

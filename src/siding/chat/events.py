@@ -225,8 +225,14 @@ class Switched(NamedTuple):
     session: str = ""  # its own, if it has been in this conversation before
 
 
+class CompactAsked(NamedTuple):
+    """The agent is to make its conversation shorter, when no turn runs."""
+
+    by: str = ""
+
+
 class SettingsAsked(NamedTuple):
-    """`is_kept`: there was no agent to be told; the next one is begun so."""
+    """Settings are to be changed. `is_kept`: no agent is there; the next one is begun so."""
 
     model: str = ""
     mode: str = ""

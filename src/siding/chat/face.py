@@ -290,9 +290,15 @@ class Conversation:
 
     # -- What is running ---------------------------------------------------------------------------
 
-    def stop(self) -> None:
-        """End the running turn, and drop the prompts that wait. The agent stays."""
-        self._put(StopTurn())
+    def stop(self, *, waits: bool = True) -> None:
+        """End the running turn, and drop the prompts that wait. The agent stays.
+
+        Returns when the host has heard of it, or at once with ``waits=False``.
+        """
+        if waits:
+            carried_out(self.project, self.task, self.chat, StopTurn(), by=self._by)
+        else:
+            self._put(StopTurn())
 
     def end(self) -> None:
         """End the agent when its turn has ended. The next prompt brings it back."""

@@ -30,6 +30,7 @@ from siding.agents.talking.port import (
 )
 from siding.chat.events import (
     Answered,
+    CompactAsked,
     Dropped,
     Edited,
     Ended,
@@ -181,6 +182,7 @@ class Machine:
                 self._note(SettingsAsked(model, mode, effort, by), asked.id)
                 self._talker.set(model=model, mode=mode, effort=effort)
             case Compact():
+                self._note(CompactAsked(by), asked.id)
                 self._compacts = True
             case EndTalk(now):
                 self._close(now=now)

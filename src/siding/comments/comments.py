@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from enum import StrEnum
+from typing import Protocol
 
 from siding.agents.hooks import ADAPTER, Takes
 from siding.comments.comment import Comment, Placed, Side, State, as_prompt
@@ -14,6 +15,7 @@ from siding.comments.handing import prove, sent, waiting
 from siding.comments.placing import lines_of, placed, present_text
 from siding.comments.store import Comments
 from siding.ground.errors import NotFound, SidingError, UsageError, counted
+from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.locks import LockBusy
 from siding.record.ledger.run_details import RunDetail
@@ -45,6 +47,7 @@ class Way(StrEnum):
     TYPED = "typed"  # into its terminal, now
     AT_END = "at-end"  # by its hooks, as its next prompt when its turn ends
     WITH_PROMPT = "with-prompt"  # by its hooks, with its next prompt
+    QUEUED = "queued"  # into the queue of its conversation, now
     BY_YOU = "by-you"  # the prompt is printed, and copied
 
     @property
@@ -53,12 +56,24 @@ class Way(StrEnum):
         return _WORDS[self]
 
 
+_NOW = (Way.TYPED, Way.QUEUED)
 _WORDS = {
     Way.TYPED: "now, typed into its terminal",
     Way.AT_END: "as its next prompt, when its turn ends",
     Way.WITH_PROMPT: "with its next prompt",
+    Way.QUEUED: "as its next prompt, in the queue of its conversation",
     Way.BY_YOU: "by you: the prompt is printed, and copied",
 }
+
+
+class Conversations(Protocol):
+    """The agents of a project that conversations hold. They are above this room."""
+
+    def chat_of(self, task_id: TaskId, run: str, /) -> str:
+        """Return the conversation that holds the agent of a run; "" if none does."""
+
+    def give(self, task_id: TaskId, chat: str, prompt: str, /) -> None:
+        """Put a prompt into the queue of a conversation."""
 
 
 class Taker(NamedTuple):
@@ -219,6 +234,7 @@ def send_to_agent(
     *,
     run: str | None = None,
     only_show: bool = False,
+    held: Conversations | None = None,
 ) -> Sent:
     """Give comments to an agent as its next prompt: those that are named, else all drafts.
 
@@ -240,7 +256,7 @@ def send_to_agent(
             )
         shown = [placed(project, task, comments, each) for each in chosen]
         prompt = as_prompt(shown)
-        to, way = _agent(project, task, run)
+        to, way = _agent(project, task, run, held)
         told = [each.comment for each in shown]
         if only_show:
             return Sent(task, prompt, tuple(told), to, way)
@@ -248,29 +264,34 @@ def send_to_agent(
             assert to is not None
             told = waiting(told, to.id)
         else:
-            if to is not None:
+            if to is not None and way is Way.QUEUED:
+                assert held is not None
+                held.give(task.id, held.chat_of(task.id, to.id), prompt)
+            elif to is not None:
                 send(project, task.id, to.id, text=prompt, enter=True, keys=(), data=None)
             told = [sent(each, "" if to is None else to.id, project.app.now()) for each in told]
         comments.put(told)
     return Sent(task, prompt, tuple(told), to, way)
 
 
-def takers(project: Project, named: str | None) -> list[Taker]:
-    """Return the agents that can be given the comments of a task, those at a terminal first."""
+def takers(project: Project, named: str | None, held: Conversations | None = None) -> list[Taker]:
+    """Return the agents that can be given the comments of a task, those told now first."""
     task = select(project, named)
     live = [run for run in Runs(project.task_layout(task.id)).live() if run.agent]
-    found = [Taker(run, way_to(project, task, run)) for run in live]
+    found = [Taker(run, way_to(project, task, run, held)) for run in live]
     # The answer of one that a workflow runs is the workflow's: only who names it makes it go on.
     can = [
         each
         for each in found
-        if each.way is Way.TYPED or (each.way is not Way.BY_YOU and not each.run.in_program)
+        if each.way in _NOW or (each.way is not Way.BY_YOU and not each.run.in_program)
     ]
-    return sorted(can, key=lambda each: each.way is not Way.TYPED)
+    return sorted(can, key=lambda each: each.way not in _NOW)
 
 
-def way_to(project: Project, task: Task, run: Run) -> Way:
+def way_to(project: Project, task: Task, run: Run, held: Conversations | None = None) -> Way:
     """Return how comments would reach the agent of a run that lives."""
+    if held is not None and held.chat_of(task.id, run.id):
+        return Way.QUEUED
     if _has_terminal(project, task, run):
         return Way.TYPED
     adapter = ADAPTER.of(run.agent or "")
@@ -298,19 +319,21 @@ def _chosen(comments: Comments, ids: Sequence[str]) -> list[Comment]:
     return [by_id[wanted] for wanted in dict.fromkeys(ids)]
 
 
-def _agent(project: Project, task: Task, named: str | None) -> tuple[Run | None, Way]:
+def _agent(
+    project: Project, task: Task, named: str | None, held: Conversations | None
+) -> tuple[Run | None, Way]:
     """Return the run to send to, and how; None if there is none. Raises UsageError for several."""
     if named is not None:
         live = Runs(project.task_layout(task.id)).live()
         found = [run for run in live if named in (run.id, run.name)]
         if not found:
             raise NotFound(f"no run {named!r} lives in task {task.name!r}", hint="siding runs")
-        way = way_to(project, task, found[0])
+        way = way_to(project, task, found[0], held)
         if way is Way.BY_YOU:
             require_terminal(project, task.id, found[0].id)
         return found[0], way
-    able = takers(project, task.id)
-    agents = [each for each in able if each.way is Way.TYPED] or able
+    able = takers(project, task.id, held)
+    agents = [each for each in able if each.way in _NOW] or able
     if len(agents) > 1:
         names = ", ".join(f"{each.name} ({each.run.agent})" for each in agents)
         raise UsageError(

@@ -37,13 +37,30 @@ def resume_workflow(app: App, directory: Path, run_id: str) -> str:
     return _siding(app, directory, ["workflow", "resume", run_id, "--detach"])
 
 
-def _siding(app: App, directory: Path, words: Sequence[str]) -> str:
+def send_to_chat(app: App, directory: Path, task: str, chat: str, prompt: str) -> None:
+    """Give a conversation its next prompt; its agent is started if it has ended."""
+    words = ["chat", "send", "-t", task, "-c", chat, "-"]
+    _siding(app, directory, words, prompt.encode("utf-8", "surrogateescape"))
+
+
+def stop_chat(app: App, directory: Path, task: str, chat: str) -> None:
+    """Have a conversation stop its turn."""
+    _siding(app, directory, ["chat", "stop", "-t", task, "-c", chat])
+
+
+def end_chat(app: App, directory: Path, task: str, chat: str) -> None:
+    """End the agent of a conversation."""
+    _siding(app, directory, ["chat", "end", "-t", task, "-c", chat])
+
+
+def _siding(app: App, directory: Path, words: Sequence[str], stdin: bytes = b"") -> str:
     """Run a command line of Siding; return what it says. Raises NotStarted, with its reason."""
     # With -m, Python looks for the package in the directory first: one of ours.
     done = run_captured(
         [sys.executable, "-m", "siding", "-C", os.fspath(directory), *words],
         env={**app.env, "SIDING_HOME": str(app.home.root)},
         cwd=app.home.root,
+        stdin=stdin,
         timeout_s=_BEGUN_WITHIN_S,
     )
     said = done.stderr.decode("utf-8", "replace").strip()

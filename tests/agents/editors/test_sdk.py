@@ -97,20 +97,47 @@ def test_a_session_is_loaded_after_its_server_was_killed_in_a_turn(talk: Convers
 
 
 def test_codex_in_an_editor(sandbox: Sandbox) -> None:
+    """Ten prompts, a permission, a stop, and a server that is killed in a turn."""
     row = ROWS["codex"]
     with agent_named(sandbox, "codex") as agent:
         row.prepare(agent)
-        agent.says(["Hello."], [agent.shell("echo one >one.txt")], ["One is there."])
-        editor = Editor(sandbox, "--agent", "codex", *(f"--option={w}" for w in row.options(agent)))
+        answers = [[f"Answer {number}."] for number in range(8)]
+        agent.says(
+            *answers,
+            [agent.shell("echo one >one.txt")],
+            ["One is there."],
+            [agent.shell("sleep 600")],
+            [agent.shell("echo two >two.txt")],
+            ["Two is there."],
+            ["That was all."],
+        )
+        words = ["--agent", "codex", *(f"--option={each}" for each in row.options(agent))]
+        editor = Editor(sandbox, *words)
         session = editor.begins()
-        assert editor.result(editor.gives(session, "Say hello")) == {"stopReason": "end_turn"}
+        for number in range(8):
+            given = editor.gives(session, f"Prompt {number}")
+            assert editor.result(given) == {"stopReason": "end_turn"}
         given = editor.gives(session, "Make one.txt")
         editor.answers(editor.asked(1), "allow")
         assert editor.result(given) == {"stopReason": "end_turn"}
-        assert editor.text(session) == "Hello.One is there."
+        said = "".join(each for (each,) in answers) + "One is there."
+        assert editor.text(session) == said
         workspace = sandbox.workspace(session.partition(".")[0])
         assert (workspace / "one.txt").read_text() == "one\n"
         calls = [each["update"] for each in editor.updates if "toolCallId" in each["update"]]
         assert calls[-1]["status"] == "completed"
-        editor.leaves()
+        given = editor.gives(session, "Sleep")
+        editor.asked(2)
+        editor.cancels(session)
+        assert editor.result(given) == {"stopReason": "cancelled"}
+        editor.gives(session, "Make two.txt")
+        editor.asked(3)
+        editor.loses_its_server()
+        again = Editor(sandbox, *words)
+        again.does("session/load", sessionId=session, cwd=str(sandbox.repo), mcpServers=[])
+        again.answers(again.asked(1), "allow")
+        again.until(lambda: again.text(session) == f"{said}Two is there.")
+        assert (workspace / "two.txt").read_text() == "two\n"
+        assert again.result(again.gives(session, "Go on")) == {"stopReason": "end_turn"}
+        again.leaves()
         stop_all(sandbox)

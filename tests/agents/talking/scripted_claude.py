@@ -88,7 +88,7 @@ class Scripted:
                 self.model = about["model"]
             case "set_permission_mode":
                 answer["mode"] = self.mode = about["mode"]
-            case "apply_flag_settings":
+            case "apply_flag_settings" if about["settings"]["effortLevel"] != "endless":
                 self.effort = about["settings"]["effortLevel"]
             case "get_settings":
                 answer["applied"] = {"model": self.model, "effort": self.effort}

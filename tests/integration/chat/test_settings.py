@@ -10,6 +10,8 @@ def test_settings_are_read_back_and_a_refusal_is_said(talk: Conversation) -> Non
     assert "modes: default, acceptEdits, plan" in talk.says("set")
     said = talk.says("set", "--model", "tiny", "--mode", "default", "--effort", "high")
     assert "model tiny · mode default · effort high" in said
+    said = talk.says("set", "--effort", "endless")
+    assert "the effort is high, and endless was asked for" in said
     refused = talk.says("set", "--model", "unknown", status=1)
     assert "there is no model 'unknown'" in refused
     assert "what holds: model tiny" in refused
@@ -36,10 +38,13 @@ def test_it_is_made_shorter_between_turns(talk: Conversation) -> None:
     talk.until_text("at work")
     talk.says("compact")
     talk.go.touch()
-    talk.until(lambda: talk.events("compacted"))
+    talk.says("wait")
+    assert talk.events("compacted")
     events = [each["event"] for each in talk.story]
     assert events.index("compacted") > events.index("turn-ended")
-    talk.turns(2)
+    talk.says("compact")
+    talk.says("wait")
+    assert len(talk.events("compacted")) == 2
     assert talk.sandbox.json("chat", "commands", "--json")[0] == {
         "name": "/compact",
         "about": "Make the conversation shorter",

@@ -27,7 +27,7 @@ SHOWN = """\
 hello
 · printf 'a\\nb\\nc\\nd\\ne\\nf\\ng\\nh\\ni\\n'; exit 3
 ? may it do that?
-  allowed by flag
+  allowed by terminal
   a
   b
   c
@@ -40,7 +40,7 @@ hello
   new.txt
   @@ -0,0 +1 @@
   +fresh
-  refused by flag: not now
+  refused by terminal: not now
   not now
 · TodoWrite
   planned
@@ -68,7 +68,6 @@ def test_a_story_is_told_with_all_that_belongs_to_a_turn(talk: Conversation) -> 
     )
     talk.says("answer", "--choose", "2")
     talk.says("wait")
-    talk.until(lambda: talk.events("recorded"))
     talk.sandbox.siding("chat", "send", "say bye")
     talk.says("wait")
     shown = talk.sandbox.siding("chat", "show").stdout.decode()

@@ -6,6 +6,7 @@ from integration.chat.talks import Conversation, killed
 def test_the_exit_status_says_why_a_conversation_rests(talk: Conversation) -> None:
     talk.begin("say one")
     assert "done" in talk.says("wait")
+    assert talk.events("recorded")  # it can be undone now
     talk.says("send", talk.busy)
     talk.says("send", "say last")
     assert "still works" in talk.says("wait", "--timeout", "1s", status=124)

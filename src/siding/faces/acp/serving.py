@@ -111,7 +111,7 @@ class HomeDesk:
     def stop(self, session: str) -> None:
         talk = self.followed[session].talk
         if talk.chat.has_host():
-            talk.stop()
+            talk.stop(waits=False)
 
     def end(self, session: str) -> None:
         talk = self.followed[session].talk
@@ -151,7 +151,7 @@ class HomeDesk:
             chat=talk.id,
             agent=talk.talk.agent,
             workspace=str(talk.workspace),
-            root=str(talk.project.paths.root),
+            root=str(_checkout(talk.project)),
         )
 
     def _let_go(self) -> None:
@@ -202,7 +202,9 @@ def _tell(desk: HomeDesk, connection: Connection) -> None:
             connection.told(session, line)
         connection.caught_up(session)
         now_s = time.monotonic()
-        connection.tick(session, has_host=desk.has_host(session), now_s=now_s)
+        is_waited_for = connection.sessions[session].is_waited_for
+        has_host = not is_waited_for or desk.has_host(session)
+        connection.tick(session, has_host=has_host, now_s=now_s)
         if not followed.was_late and now_s > followed.since + _READY_WITHIN_S:
             followed.was_late = True
             connection.late(session)
@@ -211,6 +213,12 @@ def _tell(desk: HomeDesk, connection: Connection) -> None:
 def _write(data: bytes) -> None:
     while data:
         data = data[os.write(1, data) :]
+
+
+def _checkout(project: Project) -> Path:
+    """Return the checkout whose files the client names: the one that it works in."""
+    checkout = project.checkout
+    return project.paths.root if checkout is None else checkout.root
 
 
 def _session_of(talk: Conversation) -> str:

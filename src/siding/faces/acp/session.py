@@ -84,7 +84,6 @@ class Session:
         self._prompts |= before._prompts
         self._cancelled |= before._cancelled
         self._wishes += before._wishes
-        self._ended += before._ended
         for number in before._requests:
             self._take_back(number)
 
@@ -284,7 +283,7 @@ class Session:
 
     def _put(self, ask: str) -> None:
         found = self._open_ask(ask)
-        if found is None or ask in self._requests.values():
+        if found is None:
             return
         if not can_be_put(found.said):
             self.remark(f"It asks: {found.title}\n{_elsewhere(found)}")

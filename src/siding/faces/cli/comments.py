@@ -168,11 +168,17 @@ def _send_options(parser: ArgumentParser) -> None:
 
 
 def _send(arguments: Namespace, context: Context) -> int:
+    from siding.chat.held_runs import HeldRuns
     from siding.comments.comments import send_to_agent
 
     project, screen = _project(context), context.screen
     sent = send_to_agent(
-        project, arguments.task, arguments.ids, run=arguments.to, only_show=arguments.dry_run
+        project,
+        arguments.task,
+        arguments.ids,
+        run=arguments.to,
+        only_show=arguments.dry_run,
+        held=HeldRuns(project),
     )
     what = counted(len(sent.comments), "comment")
     if arguments.json:
@@ -187,6 +193,8 @@ def _send(arguments: Namespace, context: Context) -> int:
         name = inert(sent.run.name or sent.run.id)
         if arguments.dry_run:
             screen.note(f"{what} would reach {name} {sent.way.words}")
+        elif sent.way.value == "queued":
+            screen.note(f"{what} sent to {name}: it gets them {sent.way.words}", "green")
         elif sent.way.value == "typed":
             screen.note(f"{what} sent to {name} · siding attach {name}", "green")
         else:
@@ -209,10 +217,10 @@ SEND = Verb(
     """\
 Give comments to the agent of the task as its next prompt: those that are named, else all drafts.
 
-It is typed into the run of the agent. One without a terminal is given it by its hooks: Claude Code
-and Codex go on with it when their turn ends, Gemini CLI gets it with its next prompt. Until the
-agent's transcript shows it, they wait. If none of these lives, the prompt is printed, and copied
-to the clipboard by terminals that allow it (OSC 52):
+It is typed into the run of the agent, or put into the queue of its conversation. One without a
+terminal is given it by its hooks: Claude Code and Codex go on with it when their turn ends, Gemini
+CLI gets it with its next prompt. Until the agent's transcript shows it, they wait. If none of these
+lives, the prompt is printed, and copied to the clipboard by terminals that allow it (OSC 52):
 
   siding run -- claude -p "$(siding comments send)"
 """,

@@ -327,12 +327,6 @@ HIDDEN: dict[str, tuple[str, str]] = {
 }
 
 
-def list_below(verb: str, about: str) -> str:
-    """Return the verbs below a verb as they stand at the end of its page of help."""
-    lines = [f"  {name:<16} {does}" for name, (_place, does) in BELOW[verb].items()]
-    return "\n".join([f"{about}:", *lines])
-
-
 def is_mixed(verb: Any) -> bool:
     """Tell whether options may stand between the words of a verb (``MIXED`` in its module)."""
     return getattr(verb, "MIXED", False) is True

@@ -23,7 +23,7 @@ from siding.faces.cli.assistant.flags import no_prompt
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.screen.screen import inert
-from siding.faces.cli.table import list_below
+from siding.faces.cli.telling.below import list_below
 
 if TYPE_CHECKING:
     from siding.assistant.opening import Options

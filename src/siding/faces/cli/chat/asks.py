@@ -49,7 +49,7 @@ def _answer(arguments: Namespace, context: Context) -> int:
     project, _task, chat = found(context, arguments.task, arguments.chat)
     ask = _put(project, chat, arguments.ask)
     if arguments.no and ask.questions:
-        cancel(project, ask.decision, reason=arguments.reason, via=Via.FLAG)
+        cancel(project, ask.decision, reason=arguments.reason, via=Via.TERMINAL)
     else:
         answers = (
             choices(ask, arguments.choose)
@@ -58,7 +58,7 @@ def _answer(arguments: Namespace, context: Context) -> int:
                 ask, allows=not arguments.no, always=arguments.always, reason=arguments.reason
             )
         )
-        answer(project, ask.decision, answers, via=Via.FLAG)
+        answer(project, ask.decision, answers, via=Via.TERMINAL)
     is_told = _is_told(chat, ask.ask)
     said = "is told" if is_told else "will be told"
     context.screen.note(f"{chat.id} · {inert(ask.title)} · the agent {said}", "green")

@@ -14,6 +14,7 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import SidingError, UsageError
 
 if TYPE_CHECKING:
+    from siding.chat.requests import Change
     from siding.chat.state import Talk
 
 SETTINGS = (
@@ -60,6 +61,8 @@ def _set(arguments: Namespace, context: Context) -> int:
         context.screen.note(f"{said} · the agent is told and has not said what holds", "yellow")
     else:
         context.screen.note(f"{said} · the agent begins so with the next prompt")
+    if now.is_read_back:
+        _say_what_differs(context, wanted, now.talk)
     modes = own_of(chat).modes
     if modes and not any(wanted):
         context.screen.note(f"  modes: {', '.join(inert(each) for each in modes)}", "dim")
@@ -75,6 +78,16 @@ What is printed is what the agent has read back: it may know a model by another 
     _set_options,
     _set,
 )
+
+
+def _say_what_differs(context: Context, wanted: Change, talk: Talk) -> None:
+    """Say which setting is not as it was asked for: an agent may know it by another name, or not
+    have it with its model."""
+    for name, value in wanted._asdict().items():
+        holds = getattr(talk, name)
+        if value and value != holds:
+            said = f"the {name} is {inert(holds) or 'not known'}, and {inert(value)} was asked for"
+            context.screen.note(f"  {said}", "yellow")
 
 
 def _words(talk: Talk) -> str:

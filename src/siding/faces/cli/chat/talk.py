@@ -19,7 +19,7 @@ from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.screen.words import task_name
-from siding.faces.cli.table import list_below
+from siding.faces.cli.telling.below import list_below
 
 
 def add_arguments(parser: ArgumentParser) -> None:

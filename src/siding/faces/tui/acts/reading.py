@@ -2,9 +2,11 @@
 
 import re
 
+from siding.chat.held_runs import HeldRuns
 from siding.faces.tui.acts.tasks import project_of_row
 from siding.feed.model import Row, RowKind
 from siding.ground.errors import SidingError
+from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.place.wiring import App
@@ -28,10 +30,13 @@ class Peek(NamedTuple):
 
 def peek_at(app: App, row: Row) -> Peek:
     """Return what a row is at. What cannot be read is said in `problem`."""
-    if row.kind is not RowKind.TASK:
+    if row.kind not in (RowKind.TASK, RowKind.CHAT):
         return Peek(row.key)
     try:
         project = project_of_row(app, row)
+        if row.kind is RowKind.CHAT:
+            words = HeldRuns(project).last_words(TaskId(row.parent.rpartition("/")[2]), row.id)
+            return Peek(row.key, row.title, tuple(words[-_LINES:]))
         found = prompts(project, row.id).all
         prompt = found[-1].title if found else ""
         return Peek(row.key, prompt, _last_lines(project, row))
@@ -50,6 +55,9 @@ def next_command(app: App, row: Row) -> tuple[str, ...]:
 def _last_lines(project: Project, row: Row) -> tuple[str, ...]:
     if not row.steps and not row.run:
         return ()
+    held = HeldRuns(project)
+    if row.run and (chat := held.chat_of(TaskId(row.id), row.run)):
+        return tuple(held.last_words(TaskId(row.id), chat)[-_LINES:])
     task, step = find_run(project, row.id, row.run or "last")
     kept = output(project, task, step)
     if kept is None:

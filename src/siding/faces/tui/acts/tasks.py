@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from siding.chat.held_runs import HeldRuns
 from siding.faces.plans.acts import carry_out, plan
 from siding.faces.plans.plan import ActPlan, ActRequest
 from siding.faces.tui.acts import workflows
@@ -35,6 +36,8 @@ def stop(app: App, row: Row) -> str:
     project = project_of_row(app, row)
     if row.kind is RowKind.WORKFLOW:
         return workflows.kill(project, row.id)
+    if row.kind is RowKind.CHAT:
+        return HeldRuns(project).stop(_task_of_chat(row), row.id)
     if row.kind is RowKind.AGENT:
         raise UsageError(
             "an agent of a workflow is ended with its run", hint="choose the workflow's row"
@@ -89,15 +92,27 @@ def one_after_the_other(
 
 
 def follow_up(app: App, row: Row, text: str) -> str:
-    """Give the agent of a task a prompt: type it into the run that lives.
+    """Give the agent of a task a prompt: into the queue of its conversation, or typed into the run
+    that lives.
 
     Where none lives, the text is a command that runs next in the task.
     """
     project = project_of_row(app, row)
+    held = HeldRuns(project)
+    if row.kind is RowKind.CHAT:
+        held.give(_task_of_chat(row), row.id, text)
+        return f"{row.id} gets it as its next prompt"
+    if row.run and (chat := held.chat_of(_task(row), row.run)):
+        held.give(_task(row), chat, text)
+        return f"{chat} gets it as its next prompt"
     if not row.run:
         return next_run(project, _task(row), text)
     send(project, _task(row), row.run, text=text, enter=True, keys=(), data=None)
     return f"sent to {row.run}"
+
+
+def _task_of_chat(row: Row) -> TaskId:
+    return TaskId(row.parent.rpartition("/")[2])
 
 
 def _task(row: Row) -> TaskId:

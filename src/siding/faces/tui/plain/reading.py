@@ -24,6 +24,7 @@ WAYS = {
     Way.TYPED: "typed into its terminal",
     Way.AT_END: "it gets them when its turn ends",
     Way.WITH_PROMPT: "it gets them with its next prompt",
+    Way.QUEUED: "it gets them as its next prompt",
     Way.BY_YOU: "they are yours to give",
 }
 _WORDS = {State.WAITS: "wait", State.BROKE: "broke", State.READY: "ready", State.RUNS: "run"}

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from siding.applying.pull_request import PullRequestRequest, prepare
+from siding.chat.held_runs import HeldRuns
 from siding.comments import comments
 from siding.comments.comment import Side
 from siding.faces.plans.acts import carry_out, plan
@@ -56,6 +57,8 @@ class TaskTalk:
         self._project: Project = tasks.project_of_row(app, row)
         self._asks: list[Ask] = []
         self._words: dict[str, Callable[[], None]] = {"r": self._say_row, "x": self._stop}
+        if row.kind is RowKind.CHAT:
+            self._words |= {"o": self._output, "f": self._follow_up}
         if row.kind is RowKind.TASK:
             self._words |= {
                 "s": partial(self._steps, _MORE_STEPS),
@@ -131,7 +134,7 @@ class TaskTalk:
 
     def _follow_up(self) -> None:
         self._say_row()
-        if self._row.run:
+        if self._row.run or self._row.kind is RowKind.CHAT:
             asked = f"a prompt for {inert(self._row.agent or self._row.run)}, one line"
         else:
             again = as_line(next_command(self._app, self._row)).strip()
@@ -171,7 +174,7 @@ class TaskTalk:
             self._talk.say("there are no comments")
 
     def _send(self) -> None:
-        sent = comments.send_to_agent(self._project, self._row.id, ())
+        sent = comments.send_to_agent(self._project, self._row.id, (), held=HeldRuns(self._project))
         many = counted(len(sent.comments), "comment")
         if sent.run is None:
             self._talk.say(f"no agent runs that takes them; the prompt of {many}:")

@@ -145,7 +145,9 @@ def _cell(text: str, width: int) -> str:
 
 
 def _named(row: Row) -> str:
-    return f"{row.name} (workflow)" if row.kind is RowKind.WORKFLOW else row.name
+    if row.kind is RowKind.WORKFLOW:
+        return f"{row.name} (workflow)"
+    return f"chat {row.name}" if row.kind is RowKind.CHAT else row.name
 
 
 def _look(row: Row) -> str:
@@ -164,6 +166,8 @@ def _what(item: Item, asks: Mapping[str, Ask], now: float) -> str:
     said = row.what
     if row.silent_since and row.state is State.RUNS:
         said = f"no sign for {age(row.silent_since, now)} · {said}".rstrip(" ·")
+    if row.queued:
+        said = f"{said} (+{counted(row.queued, 'prompt')})"
     if row.left:
         said = f"{said} · {row.left}" if said else row.left
     return f"{moved}{said}"

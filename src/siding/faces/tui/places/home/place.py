@@ -315,11 +315,11 @@ class HomePlace(ActingOnRows):
         row, app = self.home.row, self.port.siding
         if row is None:
             return
-        if row.kind is not RowKind.TASK or is_loose(row):
-            self.port.say("a word goes to a task: choose its row", "warning")
+        if row.kind not in (RowKind.TASK, RowKind.CHAT) or is_loose(row):
+            self.port.say("a word goes to a task or a conversation: choose its row", "warning")
             return
         take = self._take_line(partial(tasks.follow_up, app, row))
-        if row.run:
+        if row.run or row.kind is RowKind.CHAT:
             self.line.ask(f"to {row.agent or row.run} in {row.name}", take)
             return
         self.port.work(

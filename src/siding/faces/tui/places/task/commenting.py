@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from siding.chat.held_runs import HeldRuns
 from siding.comments.comment import Placed, Side, State
 from siding.comments.comments import (
     Sent,
@@ -91,9 +92,10 @@ def to_send_of(opened: Opened) -> ToSend:
     project, task = opened
     _task, placed = listed(project, task.id)
     drafts = [each for each in placed if each.comment.state is State.DRAFT]
-    return ToSend(drafts, takers(project, task.id) if drafts else [])
+    return ToSend(drafts, takers(project, task.id, HeldRuns(project)) if drafts else [])
 
 
 def send_all(opened: Opened, run: str) -> Sent:
     """Send all drafts to the agent of a run; without one they are only put into a prompt."""
-    return send_to_agent(opened.project, opened.task.id, (), run=run or None)
+    held = HeldRuns(opened.project)
+    return send_to_agent(opened.project, opened.task.id, (), run=run or None, held=held)
