@@ -420,8 +420,8 @@ class Host:
 
     def _prompt(self, news: str) -> None:
         """Give the agent the prompt; with the first one what it has not heard of."""
-        talk = self._machine.talk
-        if talk.sent is not None and talk.is_told_with(talk.sent):
+        talk, going = self._machine.talk, self._machine.going
+        if going is not None and talk._replace(sent=going).is_told_with(going):
             told = untold_text(self._project, self._task, self._chat, talk)
             news = "\n\n".join(filter(None, (told, news)))
         self._machine.ready(news)

@@ -230,12 +230,7 @@ def _moved(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _dropped(talk: Talk, line: Mapping[str, Any]) -> Talk:
     prompt = text(line.get("prompt"))
-    has_gone = talk.is_taken or talk.sent is None or talk.sent.prompt != prompt
-    return talk._replace(
-        queue=_without(talk.queue, prompt),
-        unsure=_without(talk.unsure, prompt),
-        sent=talk.sent if has_gone else None,
-    )
+    return talk._replace(queue=_without(talk.queue, prompt), unsure=_without(talk.unsure, prompt))
 
 
 def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
