@@ -15,8 +15,10 @@ from agents.talking.rows import ROWS as OWN_ROWS
 from agents.talking.rows import Row
 from sandbox import Sandbox
 from siding.agents.table import OWN
+from stories import story_in
 
 PATIENCE_S = 90.0
+COUNTED = ("claude", "codex")  # these tell of all that a turn has used
 ROWS = {name: row for name, row in {**OWN_ROWS, **ACP_ROWS}.items() if name != OWN}
 
 
@@ -28,8 +30,7 @@ class Chat:
 
     @property
     def story(self) -> list[dict[str, Any]]:
-        said = self._sandbox.siding("chat", "show", "--json").stdout.decode()
-        return [json.loads(line) for line in said.splitlines()]
+        return story_in(self._sandbox.project)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -93,6 +94,16 @@ class Talk(Chat):
 WHY = "1=because of the moon"
 
 
+def _counted(talk: Talk) -> None:
+    """What the turns say that they used is what the model says, and is counted once."""
+    sent, answered, calls = talk.model.used
+    used = [each for turn in talk.agent.turns for each in turn["usage"].values()]
+    assert sum(each["input"] for each in used) == sent
+    assert sum(each["output"] for each in used) == answered
+    (total,) = talk.sandbox.json("usage", "--by", "client", "--json")
+    assert (total["input"], total["output"], total["calls"]) == (sent, answered, calls)
+
+
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", sorted(ROWS))
 def test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host(
@@ -115,6 +126,8 @@ def test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host(
         assert "Taken back: your work on" in said(talk.model.requests[-1])
         talk.turn("Make three.txt", talk.writes("three.txt"), ["Well."], allows=False)
         assert talk.there() == ["hello.txt", "one.txt"]
+        if name in COUNTED:
+            _counted(talk)
         _stopped(talk)
         _steered(talk)
         _queued(talk)
