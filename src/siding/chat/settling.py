@@ -38,20 +38,29 @@ def settle(machine: Machine, chat: Chat, talking: Talking, hold: Hold, reason: s
     if open_ones:
         time.sleep(talking.settles_s)
     for each in open_ones:
-        machine.proven(each.prompt, _proof(machine, chat, talking, hold, each))
+        found = _proof(machine, chat, talking, hold, each)
+        if found is not Proof.TAKEN or not _says_so(machine.talk, each):  # else the story has it
+            machine.proven(each.prompt, found)
     machine.cut_off(reason)
 
 
 def _proof(machine: Machine, chat: Chat, talking: Talking, hold: Hold, sent: Waiting) -> Proof:
     talk = machine.talk
     words = sent.said(chat.prompt(sent.prompt))
-    before = talk.taken - (talk.is_taken and sent is talk.sent)
+    before = talk.taken - _says_so(talk, sent)
     try:
         found = talking.proof(Sent(sent.prompt, words, before, talk.session), hold)
     except (OSError, ValueError, SidingError):
         found = Proof.UNSURE  # a record that cannot be read proves nothing
     # Without ids an agent says that it has a prompt by its first word to it.
-    says_so = sent is talk.sent and talk.is_taken
-    if found is Proof.UNSURE and says_so and talking.abilities.evidence is not Evidence.ID:
+    if (
+        found is Proof.UNSURE
+        and _says_so(talk, sent)
+        and talking.abilities.evidence is not Evidence.ID
+    ):
         return Proof.TAKEN
     return found
+
+
+def _says_so(talk: Talk, sent: Waiting) -> bool:
+    return sent is talk.sent and talk.is_taken

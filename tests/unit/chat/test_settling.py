@@ -75,9 +75,9 @@ HAS_BEGUN = (*SAYS_SO, Text("so"))
         # Its word is no proof against its own record.
         (SAYS_SO, Evidence.ID, Proof.NOT_TAKEN, "requeued"),
         (SAYS_SO, Evidence.ID, Proof.UNSURE, "unsure"),
-        (SAYS_SO, Evidence.ID, Proof.TAKEN, "proven"),
-        (SAYS_SO, Evidence.NONE, Proof.UNSURE, "proven"),
-        (HAS_BEGUN, Evidence.ID, Proof.NOT_TAKEN, ""),
+        (SAYS_SO, Evidence.ID, Proof.TAKEN, "turn-ended"),
+        (SAYS_SO, Evidence.NONE, Proof.UNSURE, "turn-ended"),
+        (HAS_BEGUN, Evidence.ID, Proof.NOT_TAKEN, "turn-ended"),
     ],
 )
 def test_its_record_decides_until_it_has_acted(
@@ -85,10 +85,10 @@ def test_its_record_decides_until_it_has_acted(
 ) -> None:
     record = Record(evidence, proof)
     talk, found = settled(tmp_path, events, record)
-    assert found[0] == (noted or "turn-ended")
-    assert [each.turn for each in record.asked] == ([0] if noted else [])
+    assert found[0] == noted
+    assert [each.turn for each in record.asked] == ([] if events == HAS_BEGUN else [0])
     assert talk.sent is None
     assert not talk.is_running
     at = {"requeued": talk.queue, "unsure": talk.unsure}.get(noted, ())
     assert [each.prompt for each in at] == ["p1"] * (noted in ("requeued", "unsure"))
-    assert talk.taken == (noted in ("proven", ""))
+    assert talk.taken == (noted in ("proven", "turn-ended"))
