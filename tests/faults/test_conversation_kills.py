@@ -22,6 +22,7 @@ TIMES = int(os.environ.get("SIDING_FAULTS_TIMES", "0"))
 MOST = 400  # moments of a host; there are fewer
 LONGEST_S = 1.5  # from the start of a host to the end of its second turn, about
 WITHOUT_PROOF = "qwen"
+VICTIMS = ("host", "agent", "viewer")
 pytestmark = pytest.mark.timeout(2400 if TIMES else 300)
 # One way with each kind of agent in the suite.
 CASES = (
@@ -46,7 +47,7 @@ def killed(trials: Trials, way: str, dice: random.Random) -> list[str]:
         assert len(found) > 100 or not TIMES
     else:
         for _ in range(100 * TIMES or 1):
-            victim, after_s = dice.choice(("host", "agent")), dice.uniform(0.0, LONGEST_S)
+            victim, after_s = dice.choice(VICTIMS), dice.uniform(0.0, LONGEST_S)
             found.append(trials.killed_after(victim, after_s))
     return found
 

@@ -410,18 +410,17 @@ class Host:
     def _used(self) -> dict[str, UsedTokens]:
         """What the turn has used, as the agent has said."""
         talk = self._machine.talk
-        if not (talk.input_tokens or talk.output_tokens):
-            return {}
-        used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
-        return {talk.model or talk.agent: used}
+        sent, cached = talk.input_tokens, talk.cached_tokens
+        used = UsedTokens(input=sent, cache_read=cached, output=talk.output_tokens)
+        return {talk.model or talk.agent: used} if used.total else {}
 
     def _ready(self, news: str) -> None:
         self._inbox.put(lambda: self._prompt(news))
 
     def _prompt(self, news: str) -> None:
         """Give the agent the prompt; with the first one what it has not heard of."""
-        talk = self._machine.talk
-        if talk.sent is not None and talk.is_told_with(talk.sent):
+        talk, going = self._machine.talk, self._machine.going
+        if going is not None and talk._replace(sent=going).is_told_with(going):
             told = untold_text(self._project, self._task, self._chat, talk)
             news = "\n\n".join(filter(None, (told, news)))
         self._machine.ready(news)

@@ -3,8 +3,9 @@
 It does no input and no output: it notes what happens in the story (`note`, which is on the disk
 when it returns, if it is told so), tells the talker, and returns what else is to be done (`Act`).
 
-One prompt is in flight. It is noted as sent before the agent gets it, and the recorder has heard of
-it; the next one goes when its turn has ended and is recorded.
+One prompt is in flight. The recorder has heard of it, and it is noted as sent, right before the
+agent gets it; until then it waits as the others do. The next one goes when its turn has ended and
+is recorded.
 """
 
 from collections import deque
@@ -150,7 +151,7 @@ class Machine:
         self._acts: list[Act] = []
         # What the recorder is to hear: a prompt, or that there is none any more.
         self._hears: deque[Waiting | None] = deque()
-        self._going: Waiting | None = None  # goes to the agent when the recorder has heard of it
+        self.going: Waiting | None = None  # goes to the agent when the recorder has heard of it
         self._is_stopping = False  # the agent was told to
         self._is_stop_late = False
         self._closes = False
@@ -288,16 +289,18 @@ class Machine:
     def ended(self, exit_code: int | None, reason: str) -> None:
         """Take note that the agent has ended. What it had and has not said is found out later."""
         self._note(Ended(exit_code, reason, self._is_closing), now=True)
-        self._going, self._is_stopping = None, False
+        self.going, self._is_stopping = None, False
 
     def ready(self, news: str) -> None:
         """Give the agent the prompt of which the recorder has heard. `news` is what it is to know
         before: what was taken back of its work."""
         heard = self._hears.popleft()
         assert heard is not None
-        if heard is self._going:
-            self._going = None
+        self._recheck()
+        if heard is self.going:
+            self.going = None
             self._has_sent = True
+            self._note(Sending(heard.prompt), now=True)
             if news:
                 self._note(Informed(heard.prompt, news), now=True)
             self._talker.prompt(heard.prompt, self._parts_of(self.talk.sent or heard))
@@ -310,10 +313,6 @@ class Machine:
         if step:
             self._note(Recorded(step))
         self._go_on()
-
-    def is_not_given(self, prompt: str) -> bool:
-        """Tell whether the agent provably has not got a prompt that is noted as sent."""
-        return self._going is not None and self._going.prompt == prompt
 
     def begins_anew(self) -> None:
         """Leave the agent's conversation, in which nothing was said: the next agent begins one."""
@@ -349,6 +348,7 @@ class Machine:
 
     def _go_on(self) -> None:
         """Send the next prompt if it is its turn, or end the agent if that is wanted."""
+        self._recheck()
         talk = self.talk
         is_at_work = talk.is_running or talk.sent is not None or self._is_compacting
         if is_at_work or self._hears or self._is_closing or not talk.is_held_by_host:
@@ -368,10 +368,16 @@ class Machine:
             return
         if not can_send:
             return
-        going = talk.queue[0]
-        self._note(Sending(going.prompt), now=True)
-        self._going = going
-        self._tell(TellOfPrompt(going), going)
+        self.going = talk.queue[0]
+        self._tell(TellOfPrompt(self.going), self.going)
+
+    def _recheck(self) -> None:
+        """Take back what the recorder has heard of, if it is not what the agent gets next."""
+        talk = self.talk
+        is_next = talk.queue[:1] == (self.going,) and not (talk.is_paused or self._is_closing)
+        if self.going is not None and not is_next:
+            self.going = None
+            self._tell(TellOfNone(), None)
 
     def _tell(self, act: TellOfPrompt | TellOfNone | TellOfEnd, heard: Waiting | None) -> None:
         self._hears.append(heard)
@@ -405,10 +411,6 @@ class Machine:
         waiting = [each.prompt for each in self.talk.queue]
         for prompt in waiting:
             self._note(Dropped(prompt, by))
-        if self._going is not None:  # the agent does not get it
-            self._note(Dropped(self._going.prompt, by))
-            self._going = None
-            self._tell(TellOfNone(), None)
         self._note(StopAsked(by), request)  # on the disk with what it drops
         self._compacts = False
         if self.talk.is_running or self.talk.sent is not None or self._is_compacting:

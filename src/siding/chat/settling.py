@@ -29,7 +29,7 @@ def settle(machine: Machine, chat: Chat, talking: Talking, hold: Hold, reason: s
         for each in (talk.sent, *talk.steered)
         if each is not None and not (talk.sent is each and talk.is_taken)
     ]
-    if any(not machine.is_not_given(each.prompt) for each in open_ones):
+    if open_ones:
         time.sleep(talking.settles_s)
     for each in open_ones:
         machine.proven(each.prompt, _proof(machine, chat, talking, hold, each))
@@ -37,8 +37,6 @@ def settle(machine: Machine, chat: Chat, talking: Talking, hold: Hold, reason: s
 
 
 def _proof(machine: Machine, chat: Chat, talking: Talking, hold: Hold, sent: Waiting) -> Proof:
-    if machine.is_not_given(sent.prompt):
-        return Proof.NOT_TAKEN
     words = sent.said(chat.prompt(sent.prompt))
     try:
         return talking.proof(

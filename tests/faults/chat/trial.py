@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sandbox import Sandbox
+from sandbox import SIDING, Sandbox
 from siding.chat.conversations import wake
 from siding.chat.requests import DropPrompt, EndTalk, GivePrompt, Request, SendAgain
 from siding.chat.state import Waiting
@@ -78,6 +78,7 @@ class Trials:
         prompts = [self._give(f"{self._asks} {n}a."), self._give(f"say {n}b.")]
         if point:
             (self._place / "kill").write_text(point)
+        viewer = self._viewer() if victim == "viewer" else None
         host = self._host(moment)
         kill_at = time.monotonic() + seconds if victim else None
         what = ""
@@ -85,13 +86,17 @@ class Trials:
         def is_over() -> bool:
             nonlocal kill_at, what
             if kill_at is not None and time.monotonic() > kill_at:
-                kill_at, what = None, self._kill(victim)
+                kill_at, what = None, self._kill(victim, viewer)
             if host.poll() is None:
                 return False  # it is being started
             return not self.chat.has_host() or (self._is_done() and kill_at is None)
 
         self._until(is_over)
         host.wait(PATIENCE_S)
+        if viewer is not None:
+            viewer.wait(PATIENCE_S)
+            seen = (self._place / "seen").read_bytes()
+            assert self.chat.story.read_bytes().startswith(seen)
         what = reached.read_text() if reached.exists() else what
         if point and not (self._place / "kill").exists():
             what = point
@@ -121,7 +126,22 @@ class Trials:
             start_new_session=True,
         )
 
-    def _kill(self, victim: str) -> str:
+    def _viewer(self) -> "subprocess.Popen[bytes]":
+        with (self._place / "seen").open("wb") as seen:
+            return subprocess.Popen(
+                [*SIDING, "chat", "show", "--follow", "--json"],
+                cwd=self._sandbox.repo,
+                env=dict(self._sandbox.env),
+                stdin=subprocess.DEVNULL,
+                stdout=seen,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def _kill(self, victim: str, viewer: "subprocess.Popen[bytes] | None") -> str:
+        if viewer is not None:
+            viewer.kill()
+            return victim
         pids = {"host": self._pid_of_host, "agent": self._pid_of_agent}
         try:
             os.kill(pids[victim](), signal.SIGKILL)

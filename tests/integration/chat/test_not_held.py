@@ -1,6 +1,7 @@
 """A host that cannot start, or dies: the story says why, and nothing is left behind."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,19 @@ PROGRAMS = {
     "is killed": ("#!/bin/sh\nkill -9 $$\n", "by a signal: Killed (9) before it was ready"),
     "is no program": ("", "Permission denied"),
 }
+
+# Speaks ACP, and refuses each conversation; it stays.
+WITHOUT_LOGIN = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    told = {"jsonrpc": "2.0", "id": asked["id"]}
+    if asked["method"] == "initialize":
+        told["result"] = {"protocolVersion": 1}
+    else:
+        told["error"] = {"code": -32000, "message": "Authentication required: log in first"}
+    print(json.dumps(told), flush=True)
+"""
 
 
 def directory(talk: Conversation) -> Path:
@@ -47,6 +61,17 @@ def test_an_agent_that_does_not_start(talk: Conversation, kind: str) -> None:
     talk.turns(2)
     assert talk.text() == "one\ntwo\n"
     talk.end()
+
+
+def test_an_agent_without_a_login(talk: Conversation) -> None:
+    program = talk.sandbox.directory / "bin" / "qwen"
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{WITHOUT_LOGIN}'\n")
+    program.chmod(0o755)
+    refused = talk.sandbox.siding("chat", "qwen", "say one", "--new", "talk", status=1)
+    assert "log in first" in refused.stderr.decode()
+    assert "log in first" in talk.row["trouble"]
+    assert [each["text"] for each in talk.row["queue"]] == ["say one"]
+    assert_nobody_is_there(talk)
 
 
 def test_a_program_that_is_missing_and_a_workspace_that_is_gone(talk: Conversation) -> None:

@@ -213,8 +213,6 @@ class Conversation(RuleBasedStateMachine):
     def stop(self) -> None:
         before = self.machine.talk
         dropped = [each.prompt for each in before.queue]
-        if before.sent is not None and self.machine.is_not_given(before.sent.prompt):
-            dropped.append(before.sent.prompt)
         self.given.update(dict.fromkeys(dropped, "dropped"))
         self.request(StopTurn())
 
@@ -235,10 +233,10 @@ class Conversation(RuleBasedStateMachine):
     def told(self, goes_back: bool) -> None:
         match self.tells.pop(0):
             case TellOfPrompt(prompt):
-                goes = self.machine.is_not_given(prompt.prompt)  # else it was stopped meanwhile
                 self.machine.ready(NEWS if goes_back else "")
                 words = f"{NEWS}\n\n{prompt.text}" if goes_back else prompt.text
-                assert self.talker.newest == (words,) or not goes
+                # Else it was stopped, dropped, moved or edited meanwhile.
+                assert self.talker.newest == (words,) or not self.talker.inbox
             case TellOfNone():
                 self.machine.recorded(0)
             case TellOfEnd():

@@ -26,8 +26,11 @@ from siding.chat.machine import (
 from siding.chat.requests import (
     Asked,
     Compact,
+    DropPrompt,
+    EditPrompt,
     EndTalk,
     GivePrompt,
+    MovePrompt,
     Request,
     StopTurn,
 )
@@ -94,7 +97,8 @@ class Held:
 
     def runs(self, prompt: str) -> None:
         """Have a turn running."""
-        assert self.asks(GivePrompt(prompt, "do")) == [TellOfPrompt(self.machine.talk.sent)]  # type: ignore[arg-type]
+        acts = self.asks(GivePrompt(prompt, "do"))
+        assert acts == [TellOfPrompt(self.machine.talk.queue[0])]
         self.machine.ready("")
         self.machine.heard([PromptTaken(prompt), TurnStarted(prompt)])
 
@@ -141,6 +145,30 @@ def test_what_is_stopped_before_the_agent_has_it_does_not_go() -> None:
     assert [type(each) for each in held.machine.acts()] == [TellOfPrompt]
     held.machine.ready("")
     assert held.talker.told == ["p2"]
+
+
+def test_what_is_changed_before_the_agent_has_it_goes_as_it_is_then() -> None:
+    held = Held()
+    held.asks(GivePrompt("p1", "do"))
+    assert held.asks(EditPrompt("p1", "do not")) == [TellOfNone()]
+    held.machine.ready("")
+    held.machine.recorded(0)
+    (act,) = held.machine.acts()
+    assert isinstance(act, TellOfPrompt)
+    assert act.prompt.text == "do not"
+    held.asks(GivePrompt("p2", "first"))
+    assert held.asks(MovePrompt("p2", "p1")) == [TellOfNone()]
+    held.machine.ready("")
+    held.machine.recorded(0)
+    assert held.machine.acts() == [TellOfPrompt(held.machine.talk.queue[0])]
+    assert held.machine.talk.queue[0].prompt == "p2"
+    assert held.asks(DropPrompt("p2")) == [TellOfNone()]
+    assert held.asks(EndTalk(now=True)) == [CloseAgent(now=True)]
+    held.machine.ready("")
+    held.machine.recorded(0)
+    assert held.talker.told == []
+    assert held.said("sending") == []
+    assert [each.prompt for each in held.machine.talk.queue] == ["p1"]
 
 
 def test_an_end_waits_for_the_turn_and_for_what_the_agent_was_started_for() -> None:
@@ -195,7 +223,7 @@ def test_a_conversation_is_made_shorter_between_turns() -> None:
 def test_an_agent_that_died_gets_nothing_more() -> None:
     held = Held()
     held.asks(GivePrompt("p1", "do"))
-    assert held.machine.is_not_given("p1")
+    assert held.said("sending") == []
     held.machine.ended(1, "it died")
     held.machine.ready("")
     assert held.talker.told == []
