@@ -279,6 +279,10 @@ def test_a_run_that_has_ended_goes_on_and_others_are_refused(task: Talked) -> No
     assert shown.ends() == 0
     for run, why in (("r1", "is of no agent that can be held"), ("r9", "there is no run 'r9'")):
         assert why in task.siding("chat", "take", run, status=2 if run == "r1" else 1)
+    (of_task,) = task.sandbox.directory.glob("siding/projects/*/tasks/*")
+    left = of_task / "chats" / ".taking"  # of one that was killed when the screen had ended
+    left.mkdir(parents=True)
+    (left / "story.jsonl").write_text('{"seq":1,"event":"began"}\n{"se')
     task.siding("chat", "take", "--json")
     task.send("say held")
     task.turns(1)
