@@ -410,10 +410,9 @@ class Host:
     def _used(self) -> dict[str, UsedTokens]:
         """What the turn has used, as the agent has said."""
         talk = self._machine.talk
-        if not (talk.input_tokens or talk.output_tokens):
-            return {}
-        used = UsedTokens(input=talk.input_tokens, output=talk.output_tokens)
-        return {talk.model or talk.agent: used}
+        sent, cached = talk.input_tokens, talk.cached_tokens
+        used = UsedTokens(input=sent, cache_read=cached, output=talk.output_tokens)
+        return {talk.model or talk.agent: used} if used.total else {}
 
     def _ready(self, news: str) -> None:
         self._inbox.put(lambda: self._prompt(news))

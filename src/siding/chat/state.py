@@ -115,6 +115,7 @@ class Talk(NamedTuple):
     is_wanted_end: bool = False  # somebody had it ended
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0  # that were sent besides `input_tokens`
     context: int = 0
     title: str = ""
     sandbox: Mapping[str, Any] = {}  # what was asked of it, for each host
@@ -290,15 +291,9 @@ def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
 def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
     by_itself = line.get("origin") == Origin.ITSELF.value
     turns = talk.turns + 1
-    return talk._replace(
-        is_running=True,
-        is_by_itself=by_itself,
-        turns=turns,
-        trouble="",
-        trouble_kind="",
-        how="",
-        why="",
-    )
+    talk = talk._replace(input_tokens=0, output_tokens=0, cached_tokens=0)
+    talk = talk._replace(trouble="", trouble_kind="", how="", why="")
+    return talk._replace(is_running=True, is_by_itself=by_itself, turns=turns)
 
 
 def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -447,6 +442,7 @@ def _used(talk: Talk, line: Mapping[str, Any]) -> Talk:
     return talk._replace(
         input_tokens=whole(line.get("input")),
         output_tokens=whole(line.get("output")),
+        cached_tokens=whole(line.get("cached")),
         context=whole(line.get("context")) or talk.context,
     )
 

@@ -14,7 +14,7 @@ from siding.agents.hooks import Moment
 from siding.agents.talking.port import How
 from siding.chat.state import Waiting
 from siding.ground.errors import SidingError
-from siding.record.ledger.usage import UsedTokens
+from siding.record.ledger.usage import Usage, UsedTokens, added, usage_from, usage_record
 from siding.record.place.project import Project
 from siding.record.runs.reported import Reported, read_reported, write_reported
 from siding.record.runs.run import LONGEST_PROMPT, Run
@@ -30,6 +30,15 @@ from siding.running.news import news
 T = TypeVar("T")
 
 _MOMENTS: Mapping[How, Moment] = {How.FAILED: Moment.FAILED}
+
+
+def with_turn(reported: Reported, used: Usage) -> Reported:
+    """Return what is reported of a run with what one more turn of its conversation has used."""
+    if not used:
+        return reported
+    name = reported.session
+    sum_ = added((usage_from(reported.used.get(name)), used))
+    return reported._replace(used={**reported.used, name: usage_record(sum_)})
 
 
 class TurnRecorder:
@@ -109,5 +118,6 @@ class TurnRecorder:
             words: TurnWords = words_of_turn(before, lambda: used, moment, tuple)
             ids = self._project, self._task.id, self._run.id
             step = record_turn(*ids, moment, words, only_if_changed=False).step
+        before = with_turn(before, used)
         write_reported(self._layout, self._run.id, before._replace(in_turn=False, later=()))
         return 0 if step is None else step.number

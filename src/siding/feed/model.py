@@ -148,8 +148,11 @@ class Feed(NamedTuple):
     done_before: int = 0  # tasks that were closed more than a day ago, which have no row
 
     def in_state(self, state: State) -> list[Row]:
-        """Return the rows of a state, in their order."""
-        return [row for row in self.rows if row.state is state]
+        """Return the rows of a state, in their order.
+
+        A conversation has none here: the row of its task says the same.
+        """
+        return [row for row in self.rows if row.state is state and row.kind is not RowKind.CHAT]
 
     def as_record(self) -> dict[str, Any]:
         """Return the feed as a JSON object."""

@@ -18,9 +18,10 @@ def brief(usage: Usage) -> str:
         return ""
     total = summed(usage)
     cached = f", {total.cache_read:,} of them cached" if total.cache_read else ""
-    calls = counted(total.calls, "call")
+    # What an agent says over its protocol does not tell how many calls there were.
+    calls = f"{counted(total.calls, 'call')}: " if total.calls else ""
     sent = counted(total.sent, "token")
-    return f"{calls}: {sent} in{cached}, {total.output:,} out ({', '.join(usage)})"
+    return f"{calls}{sent} in{cached}, {total.output:,} out ({', '.join(usage)})"
 
 
 def tokens_of(step: "Step") -> str:

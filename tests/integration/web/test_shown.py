@@ -302,3 +302,28 @@ def test_the_last_screen_of_a_program_that_draws_is_shown(
     steps = f"/tasks/{task_of(dashboard)}/steps"
     assert "\n\n    drawn &lt;b&gt;here&lt;/b&gt;</pre>" in view(dashboard, f"{steps}/1")
     assert "last screen" not in view(dashboard, f"{steps}/2")
+
+
+def test_the_board_and_the_task_show_a_conversation(sandbox: Sandbox, dashboard: Dashboard) -> None:
+    task = task_of(dashboard)
+    (tasks,) = (sandbox.directory / "siding" / "projects").glob("*/tasks")
+    chat = tasks / task / "chats" / "c1"
+    chat.mkdir(parents=True)
+    lines: list[dict[str, Any]] = [
+        {"event": "began", "agent": "claude", "program": ["claude"]},
+        {"event": "hosted", "run": "r1"},
+        {"event": "queued", "prompt": "p1", "text": "fix <b> it"},
+        {"event": "sending", "prompt": "p1"},
+        {"event": "queued", "prompt": "p2", "text": "then this"},
+    ]
+    at = {"at": "2026-11-28T10:00:00.000Z"}
+    (chat / "story.jsonl").write_text("".join(json.dumps(each | at) + "\n" for each in lines))
+    broke = "the host of c1 was killed"
+    for path in ("/", f"/tasks/{task}"):
+        end = time.monotonic() + 30
+        while broke not in (page := view(dashboard, path)):
+            assert time.monotonic() < end, page
+            time.sleep(0.1)
+        assert "c1 with claude" in page
+        assert "1 prompt" in page
+        assert "<b> it" not in page

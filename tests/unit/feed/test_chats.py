@@ -11,6 +11,8 @@ from siding.chat.kept import Keeper, talk_in
 from siding.chat.state import Talk, folded
 from siding.chat.store import Chat, Chats
 from siding.chat.story import Story, StoryReader
+from siding.faces.tui.foot import status_of
+from siding.faces.tui.places.task.going_on import waiting_from
 from siding.feed.addresses import parsed
 from siding.feed.destination import destination
 from siding.feed.fold import HomeFold, feed_of
@@ -143,6 +145,9 @@ ROWS: dict[str, tuple[list[Line], bool, State, str, AskKind | None]] = {
 }
 
 
+SAID = {State.WAITS: "1 wait", State.BROKE: "1 broke", State.RUNS: "1 run"}  # one, not two
+
+
 def made(desk: Desk, lines: list[Line]) -> Chat:
     """Make a conversation of these lines."""
     chat = Chats(desk.project.task_layout(desk.task.id)).begin()
@@ -183,6 +188,8 @@ def test_a_conversation_is_in_the_state_that_its_story_says(desk: Desk) -> None:
         (task,) = [each for each in feed.rows if each.kind is RowKind.TASK]
         assert task.state is (State.RESTS if state is State.DONE else state), name
         assert row.parent == task.key
+        assert status_of(feed, True) == ([SAID[state]] if state in SAID else ["all quiet"]), name
+        assert waiting_from(feed, "", 1) == (task.address if state is State.WAITS else "")
         assert Row.from_record(json.loads(json.dumps(row.as_record()))) == row
         shutil.rmtree(chat.directory)
 

@@ -34,9 +34,10 @@ class TokenUse:
         if self._before is None:
             # A thread that was gone on with: it has been told of no total before this one.
             self._before = _less(total, _counts(last))
-        used = dict(zip(("input", "output", "cached"), _less(total, self._before), strict=True))
+        sent, output, cached = _less(total, self._before)
         window = whole(use.get("modelContextWindow"))
-        return [Used(**used, context=self.context, window=window)]
+        given = max(0, sent - cached)  # Codex counts what a cache had among the input
+        return [Used(given, output, cached, context=self.context, window=window)]
 
 
 def _counts(breakdown: Mapping[str, Any]) -> _Counts:

@@ -232,7 +232,7 @@ class Planned(NamedTuple):
 class Used(NamedTuple):
     """What a turn has used so far, as the agent counts: tokens."""
 
-    input: int = 0
+    input: int = 0  # that were sent, without those of a cache
     output: int = 0
     cached: int = 0
     context: int = 0  # how full the window is; 0 is not known

@@ -13,7 +13,7 @@ from siding.faces.tui.places.home.loose import is_loose, with_loose_asks
 from siding.faces.tui.places.home.sections import HomeLine, Item, items, lines_of
 from siding.faces.tui.slots import Slots
 from siding.feed.addresses import Address
-from siding.feed.model import Ask, Feed, Row, State
+from siding.feed.model import Ask, Feed, Row, RowKind, State
 from siding.feed.state import ordered
 
 HELD_S = 20.0
@@ -123,9 +123,9 @@ class HomeList:
         The rows of the filter come first; where none of them waits, it is any row.
         """
         found = [item.row for item in items(self.lines)]
-        if not any(row.state is State.WAITS for row in found):
+        if not any(_waits(row) for row in found):
             found = self._in_place()
-        waiting = [at for at, row in enumerate(found) if row.state is State.WAITS]
+        waiting = [at for at, row in enumerate(found) if _waits(row)]
         if not waiting:
             return ""
         here = next((at for at, row in enumerate(found) if row.key == self.cursor), -1)
@@ -225,3 +225,8 @@ class HomeList:
 
     def _shows(self, key: str) -> bool:
         return any(item.key == key for item in items(self.lines))
+
+
+def _waits(row: Row) -> bool:
+    """Tell whether a row is one to go to: with a conversation, its task waits."""
+    return row.state is State.WAITS and row.kind is not RowKind.CHAT

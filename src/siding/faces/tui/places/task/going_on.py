@@ -4,7 +4,7 @@ from siding.faces.tui.cards.answering import Answering
 from siding.faces.tui.keys import Key
 from siding.faces.tui.slots import slot_of
 from siding.feed.addresses import Address
-from siding.feed.model import Feed, State
+from siding.feed.model import Feed, RowKind, State
 from siding.feed.state import ordered
 
 # What a place can do before its task is read.
@@ -59,7 +59,7 @@ def waiting_from(feed: Feed, here: str, step: int) -> str:
 
     They are in the order of home; what asks without a task comes last.
     """
-    rows = ordered(feed.rows)
+    rows = [row for row in ordered(feed.rows) if row.kind is not RowKind.CHAT]  # its task waits
     keys = {row.key for row in rows}
     waiting = [row.address for row in rows if row.state is State.WAITS]
     waiting += [ask.address for ask in feed.asks if ask.row not in keys]

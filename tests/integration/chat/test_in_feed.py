@@ -1,5 +1,6 @@
 """Conversations in the feed: their states, their asks, and what a killed host leaves."""
 
+import json
 import os
 import signal
 import time
@@ -12,8 +13,10 @@ from agents.talking.scripted_claude import put_in
 from sandbox import Sandbox, alive
 from siding.faces.tui.acts import tasks
 from siding.faces.tui.acts.reading import peek_at
+from siding.feed.client import Viewer
 from siding.feed.fold import HomeFold, feed_of
-from siding.feed.model import Ask, AskKind, Row, RowKind, State
+from siding.feed.model import Ask, AskKind, Change, Row, RowKind, State
+from siding.feed.model import Feed as Everything
 from siding.record.place.wiring import open_app
 
 PATIENCE_S = 30.0
@@ -134,7 +137,6 @@ def test_a_host_that_is_killed_breaks_its_conversation_only_in_a_turn(feed: Feed
 
 
 def test_what_waits_for_a_limit_goes_on_by_itself(feed: Feed) -> None:
-    until = int(time.time()) + 4
     settings = Path(feed.sandbox.env["HOME"]) / ".claude.json"
     settings.write_text('{"hasCompletedOnboarding": true}')
     feed.say("claude")
@@ -142,6 +144,7 @@ def test_what_waits_for_a_limit_goes_on_by_itself(feed: Feed) -> None:
     assert login.what == "claude: it is not logged in"
     (ask,) = feed.asks()
     assert (ask.kind, "log in" in ask.entry.detail) == (AskKind.CHAT, True)
+    until = int(time.time()) + 3
     feed.say("send", f"limit {until}")
     feed.say("send", "say done")
     rests = feed.chat(lambda row: row.state is State.RESTS and row.queued == 1)
@@ -207,6 +210,55 @@ def test_prompts_and_comments_of_the_terminal_go_into_its_queue(feed: Feed) -> N
     feed.in_state(State.DONE)
     assert tasks.follow_up(app, rests, "say three") == "c1 gets it as its next prompt"
     assert feed.in_state(State.RESTS).run == "r2"
+
+
+def test_what_its_turns_use_is_in_their_steps_and_summed_in_that_of_its_run(feed: Feed) -> None:
+    feed.say("claude", "say one")
+    feed.say("send", "say two")
+    feed.chat(lambda row: row.state is State.RESTS and not row.queued)
+    feed.say("end")
+    feed.in_state(State.DONE)
+    *turns, run = feed.sandbox.json("log", "--turns", "--json")
+    one = {"input": 1200, "cache_read": 800, "output": 34}
+    assert [step["usage"] for step in turns] == [{"small": one}] * 2
+    assert run["usage"] == {"small": {name: 2 * count for name, count in one.items()}}
+    shown = feed.sandbox.siding("show", "last").stdout.decode()
+    assert "4,000 tokens in, 1,600 of them cached, 68 out (small)" in shown
+
+
+def test_a_program_that_follows_the_feed_sees_each_state_and_no_word(feed: Feed) -> None:
+    words = "\n".join("say word" for _ in range(300))
+    items = Viewer(open_app(env=feed.sandbox.env, cwd=feed.sandbox.repo)).items()
+    try:
+        assert isinstance(next(items), Everything)
+        feed.say("claude", f"{words}\nwait go\nrun true")
+        (feed.sandbox.workspace() / "go").touch()
+        seen = _states(items, State.WAITS)
+        feed.say("stop")
+        seen += _states(items, State.RESTS)
+        assert set(seen) == {State.RUNS, State.WAITS, State.RESTS}
+        assert len(seen) < 30, "a row does not change with each word"
+        feed.rows()
+        _kill_host(feed)
+        feed.say("send", "wait go2")
+        _states(items, State.RUNS)
+        feed.taken(2)
+        _kill_host(feed)
+        _states(items, State.BROKE)
+    finally:
+        items.close()
+        hub = json.loads((feed.sandbox.directory / "siding/feed/hub.lock").read_text())
+        os.kill(hub["pid"], signal.SIGKILL)
+
+
+def _states(items: Iterator[Everything | Change], last: State) -> list[State]:
+    """Return the states of the conversation in what comes, up to this one."""
+    found: list[State] = []
+    for item in items:
+        found += [row.state for row in item.rows if row.kind is RowKind.CHAT]
+        if found[-1:] == [last]:
+            return found
+    raise AssertionError("the feed has ended")
 
 
 def _until(holds: Callable[[], object]) -> None:
