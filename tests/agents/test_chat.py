@@ -15,6 +15,7 @@ from agents.talking.rows import ROWS as OWN_ROWS
 from agents.talking.rows import Row
 from sandbox import Sandbox
 from siding.agents.table import OWN
+from stories import story_in
 
 PATIENCE_S = 90.0
 COUNTED = ("claude", "codex")  # these tell of all that a turn has used
@@ -29,8 +30,7 @@ class Chat:
 
     @property
     def story(self) -> list[dict[str, Any]]:
-        said = self._sandbox.siding("chat", "show", "--json").stdout.decode()
-        return [json.loads(line) for line in said.splitlines()]
+        return story_in(self._sandbox.project)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -131,7 +131,9 @@ def test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host(
         _stopped(talk)
         _steered(talk)
         _queued(talk)
-        assert [each["files"] for each in _changes(agent)] == [0, 1, 1, 0, 0, 0, 0, 0, 0]
+        changed = [each["files"] for each in _changes(agent)]
+        assert changed[:7] == [0, 1, 1, 0, 0, 0, 0]
+        assert not any(changed[7:])
         sandbox.siding("chat", "end")
         talk.until(lambda: talk.row["state"] == "ended")
         talk.turn("Bye", ["Bye."])
@@ -150,10 +152,13 @@ def _stopped(talk: Talk) -> None:
 
 
 def _steered(talk: Talk) -> None:
-    """Give a prompt into a running turn, or be told that this agent takes none."""
+    """Give a prompt into a running turn, or be told that this agent takes none.
+
+    On a busy machine it may come after the turn's last request; then it is the next prompt.
+    """
     workspace = talk.sandbox.workspace()
     waits = "touch begun; until [ -e go ]; do sleep 0.05; done; rm begun go"
-    talk.model.says([talk.agent.shell(waits)], ["Briefly."])
+    talk.model.says([talk.agent.shell(waits)], ["Briefly."], ["Too late."])
     before = len(talk.events("recorded"))
     talk.sandbox.siding("chat", "send", "Wait")
     talk.answer("--choose", "1=run")
@@ -165,7 +170,12 @@ def _steered(talk: Talk) -> None:
         time.sleep(talk.row_.steers_s)
     (workspace / "go").touch()
     talk.until(lambda: len(talk.events("recorded")) > before)
-    assert ("Be brief" in said(talk.model.requests[-1])) is steers
+    if steers:
+        steered = talk.events("queued")[-1]["prompt"]
+        talk.until(lambda: any(each["prompt"] == steered for each in talk.events("prompt-taken")))
+        talk.until(lambda: talk.row["state"] == "idle" and not talk.row["queue"])
+        talk.until(lambda: len(talk.events("recorded")) == len(talk.events("turn-started")))
+    assert any("Be brief" in said(each) for each in talk.model.requests) is steers
 
 
 def _queued(talk: Talk) -> None:
@@ -174,7 +184,7 @@ def _queued(talk: Talk) -> None:
     talk.sandbox.siding("chat", "send", "The first")
     talk.sandbox.siding("chat", "send", "The second")
     talk.until(lambda: len(talk.events("recorded")) == before + 2)
-    assert talk.text().endswith("First.Second.")
+    assert talk.text().endswith("First.Second."), talk.text()
 
 
 def _changes(agent: AgentAtWork) -> list[dict[str, int]]:

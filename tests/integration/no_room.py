@@ -73,7 +73,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "chat commands": (reads("chat commands"), reads("chat commands --json")),
     "chat complete": (reads("chat complete @hel"), reads("chat complete /c --json")),
     "chat abilities": (reads("chat abilities"), reads("chat abilities claude --json")),
-    "chat switch": (writes("chat switch codex"),),
+    "chat switch": (reads("chat switch codex", status=2),),  # it is not installed
     "chat take": (reads("chat take", status=1),),  # no run of an agent's own screen is there
     "chat stop": (reads("chat stop", status=2),),  # nobody holds its agent
     "chat end": (reads("chat end"),),

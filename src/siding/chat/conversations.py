@@ -16,14 +16,14 @@ from siding.chat.pictures import Picture
 from siding.chat.requests import LONGEST, GivePrompt, Request
 from siding.chat.state import Standing, Talk
 from siding.chat.store import QUEUE_WORK, Chat, Chats
-from siding.chat.story import Story
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
-from siding.ground.files.durable import create_bytes, flush_dir, make_dirs
+from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
 from siding.ground.storage.fields import words
 from siding.ground.storage.locks import LockBusy
+from siding.ground.storage.writes import encode_line
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.tasks.names import name_after_command
@@ -111,11 +111,14 @@ def begin(
     require_settable(agent, model=model, mode=mode, effort=effort)
     program = BY_NAME[agent].programs[:1]
     chat = Chats(project.task_layout(task.id)).begin()
-    story = Story(chat.story)
     began = Began(agent, program, tuple(options), model, by, mode, effort)
-    story.add({"seq": 1, "at": project.app.now(), **record_of(began)}, now=True)
-    story.close()
-    flush_dir(chat.directory)
+    line = encode_line({"seq": 1, "at": project.app.now(), **record_of(began)})
+    try:
+        create_bytes(chat.story, line + b"\n")  # whole or not at all: without it there is none
+    except OSError:
+        with suppress(OSError):
+            chat.directory.rmdir()
+        raise
     return chat
 
 

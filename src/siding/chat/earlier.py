@@ -8,6 +8,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
+from siding.agents.transcripts.kinds import moment
 from siding.chat.events import Told
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
@@ -45,17 +46,19 @@ def earlier(project: Project, session: str, *, since: str = "") -> Earlier:
 def _read(found: ReadableSession, since: str) -> Earlier:
     told: list[Told] = []
     room, before = _MOST_CHARACTERS, 0
+    is_older = False
     while True:
         page = talk(found, (), before=before)
         for said in reversed(page.said):
-            if since and said.at and said.at < since:
-                return Earlier(tuple(reversed(told)), is_found=True)
+            if since and (moment(said.at) or 0.0) < (moment(since) or 0.0):
+                is_older = True
+                continue
             lines = _told(said)
             room -= sum(len(each.text) for each in lines)
             if room < 0 or len(told) >= _MOST_LINES:
                 return Earlier(tuple(reversed(told)), said.number, is_found=True)
             told += reversed(lines)
-        if page.first <= 1:
+        if page.first <= 1 or is_older:
             return Earlier(tuple(reversed(told)), is_found=True)
         before = page.first
 

@@ -4,11 +4,11 @@ A prompt has a number for good: the third that was given is 3, wherever it waits
 somebody has read names the right one, though the queue has gone on meanwhile.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from siding.chat.requests import Asked, GivePrompt
+from siding.chat.requests import GivePrompt
 from siding.chat.state import Talk, after
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
@@ -93,26 +93,27 @@ _FATES: Mapping[str, Fate] = {
 }
 
 
+_EVENTS = ("queued", "edited", *_FATES)
+
+
 def prompts_of(chat: Chat) -> Prompts:
     """Return the prompts of a conversation, those among them of which its host has not heard."""
+    waiting = chat.requests.waiting()  # first: one that is gone then is in the story
+    found = dict[str, Prompt]()
     reader = StoryReader(chat.story)
     try:
-        return _folded(reader.records(), chat.requests.waiting())
+        for line in reader.records_of(_EVENTS):
+            _take(found, line)
     finally:
         reader.close()
-
-
-def _folded(lines: Iterable[Mapping[str, Any]], waiting: Iterable[Asked]) -> Prompts:
-    talk, found = Talk(), dict[str, Prompt]()
-    for line in lines:
-        talk = after(talk, line)
-        _take(found, line)
+    talk = chat.talk()
     for each in waiting:
         request = each.request
         if isinstance(request, GivePrompt) and request.prompt not in found:
             line = {"event": "queued", **request._asdict(), "by": each.by}
-            talk = after(talk, line)
             _take(found, line)
+            if talk.sent is None or talk.sent.prompt != request.prompt:
+                talk = after(talk, line)
     return Prompts(talk, tuple(found.values()))
 
 

@@ -40,12 +40,13 @@ def change(project: Project, task: Task, chat: Chat, wanted: Change, *, by: str)
     before = chat.talk()
     require_settable(before.agent, **wanted._asdict())
     has_agent = chat.has_host()
+    size = chat.story.stat().st_size
     carried_out(project, task, chat, wanted, by=by)
     if not has_agent:
         return Changed(chat.talk())
     end = time.monotonic() + _READS_BACK_WITHIN_S
     while True:
-        found = _since(chat, before.seq)
+        found = _since(chat, size)
         if found.is_read_back or not chat.has_host() or time.monotonic() > end:
             return found
         time.sleep(_LOOK_S)
@@ -55,11 +56,11 @@ def own_of(chat: Chat) -> Own:
     """Return what the agent has said of itself."""
     reader, found = StoryReader(chat.story), Own()
     try:
-        for line in reader.records():
+        for line in reader.records_of(("opened", "commands-changed")):
             if line.get("event") == "opened":
                 modes, version = strings(line.get("modes")), text(line.get("version"))
                 found = Own(_commands(line), tuple(modes), version, has_said=True)
-            elif line.get("event") == "commands-changed":
+            else:
                 found = found._replace(commands=_commands(line), has_said=True)
     finally:
         reader.close()
@@ -71,13 +72,11 @@ def _commands(line: object) -> list[tuple[str, str]]:
     return [(text(each.get("name")), text(each.get("about"))) for each in found]
 
 
-def _since(chat: Chat, seq: int) -> Changed:
-    """Return what was said since a line: an answer is what comes after it was asked."""
-    reader, trouble, is_asked, is_read_back = StoryReader(chat.story), "", False, False
+def _since(chat: Chat, size: int) -> Changed:
+    """Return what was said since the story had a size: an answer comes after it was asked."""
+    reader, trouble, is_asked, is_read_back = StoryReader(chat.story, size), "", False, False
     try:
         for line in reader.records():
-            if int(line.get("seq", 0)) <= seq:
-                continue
             event = line.get("event")
             is_asked = is_asked or event == "settings-asked"
             if is_asked and event == "troubled":

@@ -7,7 +7,9 @@ the conversation.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.writes import encode_line
 
 _BLOCK = 1 << 16
+_HEAD = 200  # bytes of a line within which its event is named
 
 
 class Story:
@@ -94,6 +97,14 @@ class StoryReader:
     def at(self, offset: int) -> bytes:
         """Return the byte there; nothing behind the end."""
         return os.pread(self._fd, 1, offset)
+
+    def records_of(self, events: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Yield those of these events alone: what an agent says is most of a story."""
+        wanted = re.compile(f'"event": ?"(?:{"|".join(events)})"'.encode())
+        for line in self.lines():
+            if wanted.search(line, 0, _HEAD):
+                with suppress(NotJson):
+                    yield parse_object(line)
 
     def close(self) -> None:
         os.close(self._fd)

@@ -56,7 +56,8 @@ class Editor:
         self.updates: list[dict[str, Any]] = []
         self.asks: list[Ask] = []
         self.done: dict[int, dict[str, Any]] = {}
-        self.can = self.does("initialize", protocolVersion=1, clientCapabilities={})
+        can: dict[str, Any] = {"elicitation": {"form": {}}}
+        self.can = self.does("initialize", protocolVersion=1, clientCapabilities=can)
 
     def asks_for(self, method: str, **params: Any) -> int:
         """Send a request; return its number in `done`."""
@@ -90,6 +91,11 @@ class Editor:
     def answers(self, ask: Ask, option: str) -> None:
         outcome = {"outcome": "selected", "optionId": option}
         self._says({"answer": ask.number, "result": {"outcome": outcome}})
+
+    def fills_in(self, ask: Ask, *answers: str) -> None:
+        """Answer the questions of a form."""
+        content = {f"question{number}": each for number, each in enumerate(answers, start=1)}
+        self._says({"answer": ask.number, "result": {"action": "accept", "content": content}})
 
     def text(self, session: str, kind: str = "agent_message_chunk") -> str:
         return "".join(

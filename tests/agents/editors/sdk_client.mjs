@@ -22,17 +22,22 @@ const stream = acp.ndJsonStream(Writable.toWeb(server.stdin), Readable.toWeb(ser
 const client = acp
   .client({ name: "test" })
   .onNotification(acp.methods.client.session.update, ({ params }) => say({ update: params }))
-  .onRequest(acp.methods.client.session.requestPermission, ({ params, signal }) => {
-    const ask = ++number;
-    say({ asked: ask, params });
-    return new Promise((answer) => {
-      asks.set(ask, answer);
-      signal.addEventListener("abort", () => {
-        say({ gone: ask });
-        answer({ outcome: { outcome: "cancelled" } });
-      });
+  .onRequest(acp.methods.client.session.requestPermission, (request) =>
+    ask(request, { outcome: { outcome: "cancelled" } }),
+  )
+  .onRequest(acp.methods.client.elicitation.create, (request) => ask(request, { action: "cancel" }));
+
+function ask({ params, signal }, cancelled) {
+  const ask = ++number;
+  say({ asked: ask, params });
+  return new Promise((answer) => {
+    asks.set(ask, answer);
+    signal.addEventListener("abort", () => {
+      say({ gone: ask });
+      answer(cancelled);
     });
   });
+}
 
 await client.connectWith(stream, async (server) => {
   for await (const line of createInterface({ input: process.stdin })) {

@@ -43,6 +43,10 @@ def test_a_permission_is_answered_here_or_elsewhere_and_a_turn_undone(
     talk.says("answer", "--yes", *task)
     editor.until(lambda: ask.is_gone)
     assert editor.result(second) == {"stopReason": "end_turn"}
+    third = editor.gives(session, "ask Which colour?\nsay done")
+    editor.fills_in(editor.asked(3), "Blue")
+    assert editor.result(third) == {"stopReason": "end_turn"}
+    assert any("Blue" in str(each["update"].get("content")) for each in editor.updates)
     workspace = sandbox.workspace(session.partition(".")[0])
     assert sorted(each.name for each in workspace.glob("*.txt")) == [
         "hello.txt",

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import uuid
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ class Screen:
         return rest if word == "say" else f"Typed: {word}"
 
     def keep(self, kind: str, content: Any) -> None:
-        now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{time.time_ns() % 10**9:09}"
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
         message: dict[str, Any] = {"role": kind, "content": content}
         if kind == "assistant":
             message |= {"id": f"m-{uuid.uuid4()}", "model": "small", "type": "message"}
@@ -69,7 +70,7 @@ class Screen:
             "sessionId": self.session,
             "cwd": os.getcwd(),
             "version": "2.1.329",
-            "timestamp": f"{now[:23]}Z",
+            "timestamp": f"{now}Z",
             "message": message,
         }
         with self.transcript.open("a") as kept:

@@ -11,6 +11,7 @@ from typing import Any
 
 from agents.talking import scripted_claude
 from sandbox import Sandbox
+from stories import story_in
 
 PATIENCE_S = 60.0
 AGENTS = ("claude", "siding-agent")
@@ -40,8 +41,7 @@ class Talked:
 
     @property
     def story(self) -> list[dict[str, Any]]:
-        said = self.sandbox.siding("chat", "show", "--json").stdout.decode()
-        return [json.loads(line) for line in said.splitlines()]
+        return story_in(self.sandbox.project)
 
     @property
     def row(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.talking.scripted_claude import put_in
 from sandbox import Sandbox
+from stories import story_in
 
 PATIENCE_S = 60.0
 
@@ -35,8 +36,7 @@ class Conversation:
 
     @property
     def story(self) -> list[dict[str, Any]]:
-        said = self.sandbox.siding("chat", "show", "--json").stdout.decode()
-        return [json.loads(line) for line in said.splitlines()]
+        return story_in(self.sandbox.project)
 
     @property
     def row(self) -> dict[str, Any]:

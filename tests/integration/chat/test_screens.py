@@ -62,6 +62,8 @@ def test_what_waits_is_kept_and_goes_when_it_is_back(talked: Talked) -> None:
     other.until_shown("is on the own screen of claude")
     assert other.ends() == 2
     assert "is on the own screen" in talked.siding("chat", "switch", "siding-agent", status=2)
+    for verb in ("stop", "end"):
+        assert "is on the own screen" in talked.siding("chat", verb, status=2)
     talked.send("say later")
     talked.until(lambda: len(talked.row["queue"]) == 2)
     assert talked.row["state"] == "handed-over"
@@ -115,7 +117,9 @@ def test_a_screen_that_is_killed_blocks_nobody(talked: Talked, kill: str) -> Non
         else:
             shown.ends()
         talked.until(lambda: not agents_of(talked))
-        talked.until(lambda: talked.row["state"] in ("ended", "idle"))
+        # Without the process that had it, nobody takes it back until somebody wants something.
+        wanted = "ended" if kill == "siding" else "idle"
+        talked.until(lambda: talked.row["state"] == wanted)
         talked.send(f"say back {number}")
         talked.turns(number + 1)
         assert f"back {number}" in talked.text()

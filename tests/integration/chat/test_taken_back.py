@@ -39,6 +39,7 @@ def test_an_agent_is_told_what_was_taken_back_and_done_again(talk: Conversation)
     talk.says("send", "once more")
     talk.until_text("You said: once more")
     assert len(told(talk)) == 1  # it is told once
+    talk.until(lambda: len(talk.events("recorded")) == 5)
     talk.sandbox.siding("rollback", "--step", "1")
     assert not (workspace() / "b.txt").exists()
     talk.says("send", "at last")

@@ -10,12 +10,15 @@ import tokenize
 import typing
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any
 
 from siding.agents.talking import port
 from siding.chat import events
 
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "chat-events.md"
+_TABLE = re.compile(r"^\| (?:event|object) \|.*(?:\n\|.*)*", re.MULTILINE)
 _WORDS: Mapping[Any, str] = {str: "text", int: "number", bool: "true/false", float: "number"}
 
 
@@ -98,6 +101,16 @@ def _plain(said: str) -> str:
     return " ".join(said.replace("``", "`").replace("|", "\\|").split())
 
 
+def tables() -> list[str]:
+    """Return the tables of the page, in its order."""
+    return [table(own_kinds()), table(kinds_of_agents()), table(parts(), are_events=False)]
+
+
+def with_tables(page: str) -> str:
+    """Return the page with the tables as they are now."""
+    made = iter(tables())
+    return _TABLE.sub(lambda _found: next(made), page)
+
+
 if __name__ == "__main__":
-    print(table(own_kinds()), table(kinds_of_agents()), sep="\n\n", end="\n\n")
-    print(table(parts(), are_events=False))
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), "utf-8")

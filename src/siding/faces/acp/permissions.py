@@ -54,7 +54,7 @@ def reply_in(asked: Mapping[str, Any], result: Mapping[str, Any]) -> Reply | Non
     place = option.removeprefix(_CHOICE)
     if not choices or not place.isdecimal() or int(place) >= len(choices[0]["options"]):
         return None
-    return Reply(choices=(f"1={int(place) + 1}",))
+    return Reply(choices=(f"1={choices[0]['options'][int(place)][0]}",))
 
 
 def _options(asked: Mapping[str, Any]) -> list[dict[str, str]]:

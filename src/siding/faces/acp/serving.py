@@ -30,6 +30,7 @@ _READ = 1 << 16
 _LOOKS_EVERY_S = 0.5  # while the client waits for something
 _LOOKS_SELDOM_S = 2.0
 _READY_WITHIN_S = 60.0
+_LINES_AT_ONCE = 256
 
 
 class NewSessions(NamedTuple):
@@ -198,8 +199,10 @@ def _tell(desk: HomeDesk, connection: Connection) -> None:
     for session in list(desk.followed):
         followed = desk.followed[session]
         followed.watch.connect()
-        for line in followed.watch.records():
+        for number, line in enumerate(followed.watch.records(), start=1):
             connection.told(session, line)
+            if number % _LINES_AT_ONCE == 0:
+                _write(connection.to_send())  # a long story is not kept in memory
         connection.caught_up(session)
         now_s = time.monotonic()
         is_waited_for = connection.sessions[session].is_waited_for

@@ -21,6 +21,7 @@ from siding.chat.ends import (
 from siding.chat.state import OpenAsk, Talk, after
 from siding.faces.acp.blocks import said_in
 from siding.faces.acp.faults import AUTH_REQUIRED, INTERNAL, INVALID
+from siding.faces.acp.forms import form_of, reply_in_form
 from siding.faces.acp.permissions import can_be_put, reply_in, request_of
 from siding.faces.acp.ports import Desk, Opened
 from siding.faces.acp.updates import ClientCan, Line, Update, Updates
@@ -53,7 +54,7 @@ class Session:
     ) -> None:
         self.opened = opened
         self.talk = Talk()
-        self._rpc, self._desk = rpc, desk
+        self._rpc, self._desk, self._can = rpc, desk, can
         self._updates = Updates(
             opened.workspace, can, lambda name: desk.picture(opened.session, name)
         )
@@ -285,23 +286,27 @@ class Session:
         found = self._open_ask(ask)
         if found is None:
             return
-        if not can_be_put(found.said):
-            self.remark(f"It asks: {found.title}\n{_elsewhere(found)}")
-            return
         asked = found.said
         call = str(asked.get("call", ""))
         known = self._updates.shown_id(call) if call else ""
-        params = request_of(asked, known, self.opened.workspace)
+        if asked.get("choices") and self._can.forms:
+            method, params = "elicitation/create", form_of(asked, known)
+        elif can_be_put(asked):
+            method = "session/request_permission"
+            params = request_of(asked, known, self.opened.workspace)
+        else:
+            self.remark(f"It asks: {found.title}\n{_elsewhere(found)}")
+            return
         params = {"sessionId": self.opened.session, **params}
-        number = self._rpc.request("session/request_permission", params, self.opened.session)
-        self._requests[number] = ask
+        self._requests[self._rpc.request(method, params, self.opened.session)] = ask
 
     def answered(self, number: int, answer: RpcAnswer) -> None:
-        """Take what the client answers to a request for permission."""
+        """Take what the client answers to a request for permission, or to a form."""
         found = self._open_ask(self._requests.pop(number, ""))
         if found is None:
             return
-        reply = reply_in(found.said, answer.fields) if answer.fault is None else None
+        read = reply_in_form if answer.method == "elicitation/create" else reply_in
+        reply = read(found.said, answer.fields) if answer.fault is None else None
         if reply is None:
             if not self.talk.is_stopping and not self._cancelled:
                 self.remark(f"It still waits for an answer: {found.title}\n{_elsewhere(found)}")

@@ -29,6 +29,8 @@ class ClientCan:
         session = of_session if isinstance(of_session, Mapping) else {}
         self.notices = session.get("notices") is not None
         self.compactions = session.get("compaction") is not None
+        forms = capabilities.get("elicitation")
+        self.forms = isinstance(forms, Mapping) and forms.get("form") is not None
 
 
 class _Call:

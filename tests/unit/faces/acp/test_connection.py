@@ -207,10 +207,38 @@ def test_a_question_with_options_is_put_and_others_are_said() -> None:
     assert names == ["Red: a colour", "Blue"]
     chosen = {"outcome": "selected", "optionId": "choice-1"}
     client.sends({"id": client.requests[0]["id"], "result": {"outcome": chosen}})
-    assert client.desk.did("answer")[0][3] == Reply(choices=("1=2",))
+    assert client.desk.did("answer")[0][3] == Reply(choices=("1=Blue",))
     client.is_asked(session, "a2", choices=[{"question": "Your name?"}])
     assert len(client.requests) == 1
     assert "d-a2" in client.updates[-1]["content"]["text"]
+
+
+def test_a_client_with_forms_gets_every_question_as_one() -> None:
+    client = Client(capabilities={"elicitation": {"form": {}}})
+    session = client.begun()
+    client.runs(session, "another's")
+    choices: list[dict[str, Any]] = [
+        {"question": "Which?", "options": [["Red", "a colour"], ["Blue", ""]]},
+        {"question": "Which ones?", "options": [["A", ""], ["B", ""]], "several": True},
+        {"question": "Your name?"},
+    ]
+    filled = {"question1": "Blue", "question2": ["A", "B"], "question3": "Ada"}
+    accepted = {"action": "accept", "content": filled}
+    cases = [
+        (accepted, Reply(choices=("1=Blue", "2=A", "2=B", "3=Ada"))),
+        ({"action": "decline"}, Reply(allows=False)),
+    ]
+    for number, (result, reply) in enumerate(cases):
+        client.is_asked(session, f"a{number}", choices=choices)
+        form = client.said[-1]
+        assert form["method"] == "elicitation/create"
+        schema.CreateFormSessionElicitationRequest.model_validate(form["params"])
+        client.sends({"id": form["id"], "result": result})
+        assert client.desk.did("answer")[-1][3] == reply
+    client.is_asked(session, "a2", choices=choices)
+    client.sends({"id": client.said[-1]["id"], "result": {"action": "cancel"}})
+    assert len(client.desk.did("answer")) == 2
+    assert "siding decide answer" in client.updates[-1]["content"]["text"]
 
 
 def test_a_loaded_session_is_told_its_story_and_then_goes_on() -> None:

@@ -31,7 +31,10 @@ def _give(arguments: Namespace, context: Context, *, steers: bool) -> int:
     if arguments.json:
         print_json(context.screen, {"chat": chat.id, "task": task.id, "prompt": prompt})
         return 0
-    context.screen.note(f"{task_name(task.name)} · {chat.id} · {prompt[:8]}")
+    from siding.chat.prompts import prompts_of
+
+    number = prompts_of(chat).find(prompt).number
+    context.screen.note(f"{task_name(task.name)} · {chat.id} · prompt {number}")
     return 0
 
 

@@ -107,8 +107,8 @@ def _compact(arguments: Namespace, context: Context) -> int:
             f"{agent} is not told over its protocol to compact a conversation",
             hint="`siding chat commands` lists its own commands; one is sent as a prompt",
         )
-    ensure_host(project, task, chat)
     put(project, chat, Compact(), by=BY)
+    ensure_host(project, task, chat)
     context.screen.note(
         f"{task_name(task.name)} · {chat.id} · it is made shorter when no turn runs"
     )

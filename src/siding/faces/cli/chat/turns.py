@@ -18,9 +18,11 @@ _TIMED_OUT = 124
 
 def _stop(arguments: Namespace, context: Context) -> int:
     from siding.chat.conversations import put
+    from siding.chat.handover import refuse_on_screen
     from siding.chat.requests import StopTurn
 
     project, task, chat = found(context, arguments.task, arguments.chat)
+    refuse_on_screen(chat)
     if not chat.has_host():
         raise UsageError(f"conversation {chat.id} does nothing: nobody holds its agent")
     put(project, chat, StopTurn(), by=BY)
@@ -44,9 +46,11 @@ def _end_options(parser: ArgumentParser) -> None:
 
 def _end(arguments: Namespace, context: Context) -> int:
     from siding.chat.conversations import put
+    from siding.chat.handover import refuse_on_screen
     from siding.chat.requests import EndTalk
 
     project, task, chat = found(context, arguments.task, arguments.chat)
+    refuse_on_screen(chat)
     if not chat.has_host():
         context.screen.note(f"{chat.id} has no agent running")
         return 0

@@ -1,5 +1,6 @@
 """Open a conversation on its agent's own screen, in this terminal, and take it back."""
 
+import os
 import sys
 from argparse import Namespace
 
@@ -71,5 +72,13 @@ def _shown(
         ask=asker(context.screen),
         ask_seen=ask_seen(context.screen),
     )
-    say_run(context, result)
+    try:
+        say_run(context, result)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # the terminal is gone: the conversation is given back all the same
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(nothing, number)
+        os.close(nothing)
     return result
