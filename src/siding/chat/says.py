@@ -8,6 +8,7 @@ from siding.ground.ids import TaskId
 from siding.record.place.project import Project
 from siding.record.runs.reported import first_line
 
+TURN_FAILED = "the turn failed"
 # Why an agent does not go on, where only a person can do something about it.
 _NEEDS = {
     Trouble.LIMIT.value: "a limit is reached",
@@ -59,10 +60,12 @@ class Says:
     def needs(self) -> InboxEntry | None:
         """Return what a person has to do; None while a turn runs, which may come through."""
         talk = self._talk
-        command = f"siding chat show -c {self._chat} -t {self._task[0]}"
+        which = f"-c {self._chat} -t {self._task[0]}"
+        command = f"siding chat show {which}"
         if talk.unsure:
             said = f"was this prompt taken? {first_line(talk.unsure[0].text)}"
-            detail = "nothing shows whether the agent has it; `again` sends it, `drop` does not"
+            detail = "nothing shows whether the agent has it; `siding chat drop` does not send it"
+            command = f"siding chat again {which} {talk.unsure[0].prompt}"
             return self._entry(Waits.CHAT, said, detail, command)
         if self._is_busy or talk.until or talk.is_wanted_end:
             return None
@@ -72,7 +75,7 @@ class Says:
             return self._entry(Waits.CHAT, said, talk.trouble, command)
         if talk.is_paused and talk.queue and self._is_live:
             said = f"{counted(len(talk.queue), 'prompt')} held: {talk.trouble or 'until you go on'}"
-            return self._entry(Waits.CHAT, said, "", command)
+            return self._entry(Waits.CHAT, said, "", f"siding chat go-on {which}")
         return None
 
     def broke(self) -> InboxEntry | None:
@@ -97,7 +100,7 @@ class Says:
             how = talk.trouble or f"exit {talk.exit_code}"
             return f"{talk.agent} has ended: {how}"
         if talk.how == How.FAILED.value:
-            return f"the turn failed: {talk.why or talk.trouble or 'it gives no reason'}"
+            return f"{TURN_FAILED}: {talk.why or talk.trouble or 'it gives no reason'}"
         return ""
 
     def _entry(self, kind: Waits, title: str, detail: str, command: str) -> InboxEntry:

@@ -23,6 +23,7 @@ class ChatFacts(NamedTuple):
     what: str = ""  # what it does, or why it does nothing, in one line
     is_at_work: bool = False  # a turn runs, or its agent starts
     is_ended: bool = False  # somebody had its agent ended, and nothing waits
+    has_ended: bool = False  # its agent has, and nobody killed its host
     queued: int = 0  # prompts that wait for their turn
     decisions: tuple[str, ...] = ()  # as which what its agent asks was put to a person
     needs: InboxEntry | None = None  # what a person has to do for it to go on

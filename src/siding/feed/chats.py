@@ -48,6 +48,7 @@ def _facts(project: Project, task: tuple[TaskId, str], chat: Chat, known: Known)
         what=says.what(),
         is_at_work=starts or (is_live and (talk.standing in _AT_WORK or goes_on(talk))),
         is_ended=not is_live and talk.is_wanted_end and not talk.queue,
+        has_ended=not is_live and not was_held,
         queued=len(talk.queue),
         decisions=tuple(each.decision for each in talk.asks if each.decision) if is_live else (),
         needs=says.needs(),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from siding.feed.ends import Ends
-from siding.feed.model import Change, Feed, difference
+from siding.feed.model import Change, Feed, RowKind, difference
 from siding.feed.watch import Watch
 from siding.ground.errors import SidingError
 from siding.record.place.wiring import HomeHidden
@@ -116,7 +116,15 @@ class LiveFeed:
             self._look_at = max(now + GATHER_S, self._rested_until)
 
     def _prints(self) -> bool:
-        return self.is_watched and any(row.run for row in self.feed.rows)
+        """Tell whether somebody watches a run of which no file tells what it does.
+
+        What a conversation does, its host says.
+        """
+        if not self.is_watched:
+            return False
+        chats = [row for row in self.feed.rows if row.kind is RowKind.CHAT]
+        held = {(key, row.run) for row in chats for key in (row.key, row.parent)}
+        return any(row.run and (row.key, row.run) not in held for row in self.feed.rows)
 
     def _look(self) -> Change | None:
         """Look, count the change, and follow what there is now."""

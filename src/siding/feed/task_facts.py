@@ -35,6 +35,7 @@ from siding.record.unfinished.left_running import left_in
 _NOTHING = Reported()
 # What a run prints is looked at in steps of so many seconds: else each line would change its row.
 _SILENCE_STEP_S = 10
+_SLACK_S = 1.0  # the step of a run, and the end in the story of its conversation, are one moment
 
 
 class LiveRun(NamedTuple):
@@ -120,12 +121,20 @@ class TaskFacts(NamedTuple):
         found += self.cut_off
         if is_fork(self.id):
             return tuple(found)  # its last step is for who made the fork
-        for chat in self.chats:
+        chats = [each._replace(broke=None) if self._is_seen(each) else each for each in self.chats]
+        for chat in chats:
             found += chat.asks
         is_retried = any(each.run.is_recorded for each in self.busy)
-        if self.work.ask is not None and not is_retried and not self.cut_off:
-            found.append(self.work.ask)
+        ask = None if is_retried or self.cut_off else self.work.ask
+        is_said = any(each.has_ended and each.broke for each in chats)
+        if ask is not None and not (is_said and ask.kind == Waits.FAILED):
+            found.append(ask)
         return tuple(found)
+
+    def _is_seen(self, chat: ChatFacts) -> bool:
+        """Tell whether somebody went on in the task after the agent of a conversation had ended."""
+        last = moment_of(str(self.row["last_at"]))
+        return chat.has_ended and last > moment_of(chat.since) + _SLACK_S
 
 
 class Present(NamedTuple):

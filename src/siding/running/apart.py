@@ -48,6 +48,11 @@ def stop_chat(app: App, directory: Path, task: str, chat: str) -> None:
     _siding(app, directory, ["chat", "stop", "-t", task, "-c", chat])
 
 
+def act_in_chat(app: App, directory: Path, words: Sequence[str]) -> str:
+    """Carry out a command of `siding chat`, such as ``again -c c1 PROMPT``; return what it says."""
+    return _siding(app, directory, ["chat", *words])
+
+
 def end_chat(app: App, directory: Path, task: str, chat: str) -> None:
     """End the agent of a conversation."""
     _siding(app, directory, ["chat", "end", "-t", task, "-c", chat])

@@ -11,8 +11,12 @@ import pytest
 
 from agents.talking.scripted_claude import put_in
 from sandbox import Sandbox, alive
-from siding.faces.tui.acts import tasks
+from siding.faces.tui.acts import answers, tasks
 from siding.faces.tui.acts.reading import peek_at
+from siding.faces.tui.cards.act_card import ActCard
+from siding.faces.tui.cards.card import CardAct, Wanted
+from siding.faces.tui.cards.card_of import card_of
+from siding.faces.tui.cards.codes import Codes
 from siding.feed.client import Viewer
 from siding.feed.fold import HomeFold, feed_of
 from siding.feed.model import Ask, AskKind, Change, Row, RowKind, State
@@ -159,6 +163,20 @@ def test_what_waits_for_a_limit_goes_on_by_itself(feed: Feed) -> None:
     feed.chat(lambda row: row.state is State.RESTS and row.queued == 1)
     feed.say("go-on")
     assert feed.chat(lambda row: not row.queued).asks == ()
+
+
+def test_a_card_does_what_lets_a_conversation_go_on(feed: Feed) -> None:
+    app = open_app(env=feed.sandbox.env, cwd=feed.sandbox.repo)
+    feed.say("claude", "fail it is out of order")
+    feed.in_state(State.BROKE)
+    (ask,) = feed.asks()
+    card = card_of(app, ask, Codes(os.urandom, time.monotonic))
+    assert isinstance(card, ActCard)
+    assert [each.act for each in card.choices] == [CardAct.OPEN, CardAct.CHAT]
+    wanted = Wanted(CardAct.CHAT, reason=card.choices[1].value)
+    assert "c1" in answers.carry_out(app, ask, wanted)
+    feed.in_state(State.DONE)
+    assert feed.asks() == []
 
 
 def test_a_person_is_told_once_of_what_a_conversation_needs(feed: Feed) -> None:

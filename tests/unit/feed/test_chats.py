@@ -1,6 +1,7 @@
 """The rows of conversations, made of stories: the six states, and what is read for them."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,6 +12,10 @@ from siding.chat.kept import Keeper, talk_in
 from siding.chat.state import Talk, folded
 from siding.chat.store import Chat, Chats
 from siding.chat.story import Story, StoryReader
+from siding.faces.tui.cards.act_card import ActCard
+from siding.faces.tui.cards.card import CardAct
+from siding.faces.tui.cards.card_of import card_of
+from siding.faces.tui.cards.codes import Codes
 from siding.faces.tui.foot import status_of
 from siding.faces.tui.places.task.going_on import waiting_from
 from siding.feed.addresses import parsed
@@ -247,3 +252,27 @@ def test_words_of_an_agent_cost_nothing(desk: Desk, looks: Looks) -> None:
         keeper.keep(talk._replace(is_running=False, sent=None, how="done"), size)
         fold.touched([chat.kept])
         assert row_in(fold.look()).state is State.RESTS
+
+
+def test_an_agent_that_ended_badly_is_broken_until_somebody_goes_on(desk: Desk) -> None:
+    made(desk, [*DONE, {**ENDED, "exit_code": 3}])
+    assert row_in(feed_of(desk.project.app)).state is State.BROKE
+    desk.shell("echo 1 >a")
+    feed = feed_of(desk.project.app)
+    assert (row_in(feed).state, feed.asks) == (State.READY, ())
+
+
+def test_a_card_offers_what_a_conversation_waits_for(desk: Desk) -> None:
+    chat = made(desk, UNSURE)
+    which = f"-c c1 -t {desk.task.id}"
+    with hosted(chat, desk):
+        assert _offers(desk) == [f"siding chat again {which} p1", f"siding chat drop {which} p1"]
+        add(chat, [said("dropped", prompt="p1"), MORE, said("held")])
+        assert _offers(desk) == [f"siding chat go-on {which}"]
+
+
+def _offers(desk: Desk) -> list[str]:
+    (ask,) = feed_of(desk.project.app).asks
+    card = card_of(desk.project.app, ask, Codes(os.urandom, lambda: 0.0))
+    assert isinstance(card, ActCard)
+    return [each.value for each in card.choices if each.act is CardAct.CHAT]

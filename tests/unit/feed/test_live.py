@@ -7,7 +7,7 @@ import pytest
 
 from siding.feed import live
 from siding.feed.live import LiveFeed
-from siding.feed.model import Change, Feed, changed
+from siding.feed.model import Change, Feed, RowKind, changed
 from siding.feed.watch import Hints
 from siding.ground.errors import SidingError
 from unit.feed.folds import feed, row
@@ -173,6 +173,16 @@ def test_what_prints_is_looked_at_while_somebody_watches(world: _World, lives: L
     lives.is_watched = False
     assert looks_in(10) == 0
     assert world.touches == [{ROOT / "x"}], "the clock touches nothing"
+    lives.is_watched = True
+    chat = row("1/c1", run="r1")._replace(kind=RowKind.CHAT, parent="1")
+    world.present = [feed(row("1", run="r1"), chat)]
+    looks_in(2)
+    assert looks_in(10) == 0, "its host says what a conversation does"
+    world.present = [feed(row("1", run="r2"), chat)]
+    world.waiting = Hints(frozenset({ROOT / "x"}))
+    lives.step()
+    looks_in(1)
+    assert looks_in(10) >= 9, "another run of its task prints"
 
 
 def test_in_the_end_everything_is_looked_at(world: _World, lives: LiveFeed) -> None:

@@ -19,6 +19,7 @@ from siding.guard.hooks import repository_hooks, trust
 from siding.record.place.project import Project
 from siding.record.place.wiring import App
 from siding.record.recording.calling_step import refuse_inside_step
+from siding.running.apart import act_in_chat
 from siding.running.checkpoint import checkpoint
 
 
@@ -39,11 +40,7 @@ def carry_out(app: App, ask: Ask, wanted: Wanted) -> str:
             cancel(project, entry.session_id, reason=wanted.reason, via=Via.TERMINAL)
             return "the question is taken back"
         case CardAct.CONTINUE:
-            done = continued(project, ApplyRequest(task=entry.task_id))
-            if done.step is None:
-                return "nothing to apply: the branch has all of it already"
-            closed = "; the task is closed" if done.closed is not None else ""
-            return f"applied to {done.plan.target.branch or 'your checkout'}{closed}"
+            return _continued(project, entry.task_id)
         case CardAct.TAKE_BACK:
             return f"the workspace is as before the merge: step {abort(project, entry.task_id).id}"
         case CardAct.RETRY:
@@ -56,8 +53,19 @@ def carry_out(app: App, ask: Ask, wanted: Wanted) -> str:
             return _put_away(project, ask)
         case CardAct.TRUST:
             return _trust(project, wanted)
+        case CardAct.CHAT:
+            _siding, _chat, *words = wanted.reason.split()
+            return act_in_chat(project.app, project.paths.root, words) or "done"
         case CardAct.OPEN | CardAct.ATTACH:
             raise UsageError("this is for the screen itself")
+
+
+def _continued(project: Project, task_id: str) -> str:
+    done = continued(project, ApplyRequest(task=task_id))
+    if done.step is None:
+        return "nothing to apply: the branch has all of it already"
+    closed = "; the task is closed" if done.closed is not None else ""
+    return f"applied to {done.plan.target.branch or 'your checkout'}{closed}"
 
 
 def _said(decision: DecisionView) -> str:

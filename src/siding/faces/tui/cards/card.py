@@ -27,6 +27,7 @@ class CardAct(StrEnum):
     RESUME = "resume"
     KILL = "kill"
     TRUST = "trust"
+    CHAT = "chat"  # something is done to a conversation: its command
 
 
 class Wanted(NamedTuple):

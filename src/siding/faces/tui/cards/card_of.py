@@ -5,13 +5,15 @@ This reads files, so it is called in a thread.
 
 from siding.applying.unresolved import merging
 from siding.asking.lookup import get
-from siding.asking.views import InboxEntry
+from siding.asking.views import InboxEntry, Waits
+from siding.chat.says import TURN_FAILED
 from siding.effect.effect import EffectState
 from siding.effect.store import effect_of_entry, shown_lines
 from siding.faces.tui.cards.act_card import ActCard, Choice, Guard
 from siding.faces.tui.cards.card import Card, CardAct
 from siding.faces.tui.cards.codes import Codes
 from siding.faces.tui.cards.decision_card import DecisionCard
+from siding.feed.addresses import is_chat_id
 from siding.feed.model import Ask, AskKind
 from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
@@ -95,6 +97,8 @@ def card_of(app: App, ask: Ask, codes: Codes) -> Card:
     choices = _CHOICES.get(ask.kind, (_OPEN,))
     if ask.kind is AskKind.WORKFLOW and " resume " not in entry.command:
         choices = choices[1:]  # it would fail again
+    if is_chat_id(entry.step_id):
+        choices = _of_chat(entry)
     if ask.kind is AskKind.CONFLICT:
         lines += _conflicts(app, entry)
     if ask.kind is AskKind.HOOKS:
@@ -105,6 +109,23 @@ def card_of(app: App, ask: Ask, codes: Codes) -> Card:
         lines.append(f"`{entry.command}` says more")
         choices = (_OPEN,)
     return ActCard(ask.id, entry.title, tuple(lines), choices, codes)
+
+
+def _of_chat(entry: InboxEntry) -> tuple[Choice, ...]:
+    """Return what can be done for a conversation to go on, or for its failure to be seen."""
+    command = entry.command
+    if " chat again " in command:
+        drop = command.replace(" again ", " drop ", 1)
+        again = Choice("send it again", CardAct.CHAT, value=command)
+        return (again, Choice("drop it", CardAct.CHAT, value=drop), _OPEN)
+    if " chat go-on " in command:
+        return (Choice("send what waits", CardAct.CHAT, value=command), _OPEN)
+    if entry.kind != Waits.FAILED:
+        return (_OPEN,)
+    if not entry.title.startswith(TURN_FAILED):  # its agent has ended
+        return (_OPEN, Choice("put it away: it is seen", CardAct.PUT_AWAY))
+    end = command.replace(" show ", " end ", 1)
+    return (_OPEN, Choice("end its agent; a prompt brings it back", CardAct.CHAT, value=end))
 
 
 def _conflicts(app: App, entry: InboxEntry) -> list[str]:
