@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from siding.chat.asks import ALWAYS, NO, YES
-from siding.chat.state import OpenAsk, Talk
+from siding.chat.talk import OpenAsk, Talk
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.storage.fields import text
 

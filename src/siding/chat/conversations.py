@@ -14,8 +14,8 @@ from siding.chat.events import Began, SandboxAsked, record_of
 from siding.chat.hold import hold
 from siding.chat.pictures import Picture
 from siding.chat.requests import LONGEST, GivePrompt, Request
-from siding.chat.state import Standing, Talk
 from siding.chat.store import QUEUE_WORK, Chat, Chats
+from siding.chat.talk import Standing, Talk
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.namedtuples import NamedTuple

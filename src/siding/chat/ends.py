@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any
 
 from siding.agents.talking.port import Cause
-from siding.chat.state import Talk
+from siding.chat.talk import Talk
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text
 

@@ -46,8 +46,9 @@ from siding.chat.requests import (
     Request,
     StopTurn,
 )
-from siding.chat.state import OpenAsk, Standing, Talk, Waiting, after
+from siding.chat.state import after
 from siding.chat.store import Chat, Chats
+from siding.chat.talk import OpenAsk, Standing, Talk, Waiting
 from siding.chat.watching import Watch
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.namedtuples import NamedTuple

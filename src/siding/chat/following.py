@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from siding.chat.state import Talk, after
+from siding.chat.state import after
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
+from siding.chat.talk import Talk
 from siding.ground.process.control.frames import connect_to
 from siding.ground.storage.codec import NotJson, parse_object
 

@@ -19,10 +19,11 @@ from siding.chat.events import HandedBack, HandedOver, ScreenOpened
 from siding.chat.handback import settle_handed_over, take_back
 from siding.chat.outcome import work_off_in
 from siding.chat.requests import HandOver, Stay
-from siding.chat.state import Talk, after, folded
+from siding.chat.state import after, folded
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
 from siding.chat.switching import is_settled
+from siding.chat.talk import Talk
 from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from siding.chat.handback import settle_handed_over
 from siding.chat.host import Host
 from siding.chat.requests import GivePrompt
-from siding.chat.state import Talk
 from siding.chat.store import Chat
 from siding.chat.switching import carry_out, is_settled, wants_switch
+from siding.chat.talk import Talk
 from siding.ground.storage.locks import FileLock, Holder
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task

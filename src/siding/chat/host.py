@@ -50,9 +50,9 @@ from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
 from siding.chat.requests import GivePrompt
 from siding.chat.settling import end_run, settle
-from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
+from siding.chat.talk import Talk, Waiting
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter

@@ -12,8 +12,9 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from siding.chat.events import plain
-from siding.chat.state import Talk, folded
+from siding.chat.state import folded
 from siding.chat.story import StoryReader
+from siding.chat.talk import Talk
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.documents import read_document_or_none

@@ -72,7 +72,7 @@ from siding.chat.requests import (
 from siding.chat.requests import (
     Asked as AskedFor,
 )
-from siding.chat.state import Talk, Waiting
+from siding.chat.talk import Talk, Waiting
 from siding.ground.namedtuples import NamedTuple
 
 # Adds an event to the story and returns where the conversation stands then.

@@ -8,7 +8,7 @@ import threading
 
 from siding.asking.views import InboxEntry
 from siding.chat.says import Says
-from siding.chat.state import Talk
+from siding.chat.talk import Talk
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task
 

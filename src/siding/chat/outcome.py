@@ -12,8 +12,8 @@ from siding.chat.events import SettingsAsked
 from siding.chat.following import told
 from siding.chat.machine import Machine
 from siding.chat.requests import Asked, Change, Compact, GivePrompt, Request
-from siding.chat.state import Standing, Talk, Waiting
 from siding.chat.store import QUEUE_WORK, Chat
+from siding.chat.talk import Standing, Talk, Waiting
 from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
 from siding.ground.storage.locks import FileLock, Holder, LockBusy

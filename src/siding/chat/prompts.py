@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import Any
 
 from siding.chat.requests import GivePrompt
-from siding.chat.state import Talk, after
+from siding.chat.state import after
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
+from siding.chat.talk import Talk
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text, words

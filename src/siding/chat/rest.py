@@ -6,8 +6,9 @@ from enum import StrEnum
 from typing import Any
 
 from siding.agents.talking.port import How
-from siding.chat.state import Standing, Talk, after
+from siding.chat.state import after
 from siding.chat.store import Chat
+from siding.chat.talk import Standing, Talk
 from siding.chat.watching import Watch
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text

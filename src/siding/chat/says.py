@@ -2,7 +2,7 @@
 
 from siding.agents.talking.port import How, Trouble
 from siding.asking.views import InboxEntry, Waits, entry
-from siding.chat.state import Talk
+from siding.chat.talk import Talk
 from siding.ground.errors import counted
 from siding.ground.ids import TaskId
 from siding.record.place.project import Project

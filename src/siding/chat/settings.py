@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from siding.chat.conversations import Task, require_settable
 from siding.chat.outcome import carried_out
 from siding.chat.requests import Change
-from siding.chat.state import Talk
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
+from siding.chat.talk import Talk
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mappings, strings, text
 from siding.record.place.project import Project

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from siding.agents.talking.port import Evidence, Hold, Proof, Sent, Talking
 from siding.chat.machine import Machine
-from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
+from siding.chat.talk import Talk, Waiting
 from siding.ground.errors import NotFound, SidingError
 from siding.record.place.project import Project
 from siding.record.runs.store import Runs

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from siding.chat.kept import talk_in
 from siding.chat.requests import LONGEST, Requests
-from siding.chat.state import Talk, after
+from siding.chat.state import after
 from siding.chat.story import StoryReader
+from siding.chat.talk import Talk
 from siding.ground.errors import NotFound
 from siding.ground.files.durable import make_dirs, replace_bytes
 from siding.ground.files.regular import read_small

@@ -7,9 +7,9 @@ Tools are short lines; thoughts are left out. The text says that it is a record,
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from siding.chat.state import Talk
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
+from siding.chat.talk import Talk
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text, words
 from siding.record.ledger.turns import reported_turns

@@ -15,9 +15,9 @@ from siding.chat.conversations import ensure_host, put
 from siding.chat.events import SwitchAsked
 from siding.chat.handover import refuse_living, refuse_on_screen
 from siding.chat.requests import SwitchTo
-from siding.chat.state import Talk
 from siding.chat.store import Chat
 from siding.chat.switching import carry_out, is_settled
+from siding.chat.talk import Talk
 from siding.ground.errors import UsageError
 from siding.ground.process.lookup import Program, find_program
 from siding.record.place.project import Project

@@ -3,8 +3,8 @@
 from siding.chat.alone import writing
 from siding.chat.events import SwitchAsked, Switched
 from siding.chat.requests import SwitchTo
-from siding.chat.state import Talk
 from siding.chat.store import Chat
+from siding.chat.talk import Talk
 from siding.record.place.project import Project
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from siding.agents.hooks import Moment
 from siding.agents.talking.port import How
-from siding.chat.state import Waiting
+from siding.chat.talk import Waiting
 from siding.ground.errors import SidingError
 from siding.record.ledger.usage import Usage, UsedTokens, added, usage_from, usage_record
 from siding.record.place.project import Project

@@ -11,9 +11,10 @@ from siding.agents.talking.port import PromptTaken, TurnEnded
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.kept import Keeper
 from siding.chat.masking import PIECES, Masker
-from siding.chat.state import Talk, after
+from siding.chat.state import after
 from siding.chat.store import Chat
 from siding.chat.story import Story
+from siding.chat.talk import Talk
 from siding.record.place.project import Project
 
 

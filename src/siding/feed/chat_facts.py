@@ -6,7 +6,7 @@ from siding.asking.views import InboxEntry
 from siding.ground.namedtuples import NamedTuple
 
 if TYPE_CHECKING:
-    from siding.chat.state import Talk
+    from siding.chat.talk import Talk
 
 # By the directory of a conversation: stamps of its files, and how it stood then.
 Known = dict[str, "tuple[tuple[object, ...], Talk]"]

@@ -5,8 +5,8 @@ A story may have 100 MB, so it is not read: its host keeps beside it how it stan
 """
 
 from siding.chat.says import Says, goes_on
-from siding.chat.state import Standing, Talk
 from siding.chat.store import Chat, Chats
+from siding.chat.talk import Standing, Talk
 from siding.feed.board import stamp
 from siding.feed.chat_facts import ChatFacts, Known
 from siding.ground.errors import SidingError

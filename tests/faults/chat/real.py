@@ -10,7 +10,7 @@ from agents.talking.acp_rows import ACP_ROWS
 from agents.talking.rows import ROWS, Row
 from faults.chat.trial import Trials
 from sandbox import Sandbox
-from siding.chat.state import Waiting
+from siding.chat.talk import Waiting
 
 # Where an agent keeps what proves that it has a prompt, below its home.
 _RECORDS = {

@@ -15,8 +15,8 @@ from typing import Any
 from sandbox import SIDING, Sandbox
 from siding.chat.conversations import wake
 from siding.chat.requests import DropPrompt, EndTalk, GivePrompt, Request, SendAgain
-from siding.chat.state import Waiting
 from siding.chat.store import Chat
+from siding.chat.talk import Waiting
 
 HERE = Path(__file__).parent
 PATIENCE_S = 90.0

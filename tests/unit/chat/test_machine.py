@@ -48,7 +48,8 @@ from siding.chat.requests import (
     StopTurn,
 )
 from siding.chat.settling import on_their_way
-from siding.chat.state import Talk, Waiting, after, folded
+from siding.chat.state import after, folded
+from siding.chat.talk import Talk, Waiting
 
 NEWS = "While you waited, your work was taken back."
 

@@ -21,8 +21,9 @@ from siding.agents.talking.port import (
 from siding.chat.events import Began, Hosted, Queued, Sending, record_of
 from siding.chat.machine import Machine
 from siding.chat.settling import settle
-from siding.chat.state import Talk, folded
+from siding.chat.state import folded
 from siding.chat.store import Chat
+from siding.chat.talk import Talk
 from unit.chat.test_stopping import Talker
 
 

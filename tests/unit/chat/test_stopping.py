@@ -34,7 +34,8 @@ from siding.chat.requests import (
     Request,
     StopTurn,
 )
-from siding.chat.state import Talk, folded
+from siding.chat.state import folded
+from siding.chat.talk import Talk
 
 
 class Talker:

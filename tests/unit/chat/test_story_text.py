@@ -29,8 +29,9 @@ from siding.chat.events import (
     Told,
     record_of,
 )
-from siding.chat.state import Talk, folded
+from siding.chat.state import folded
 from siding.chat.story_text import told_text
+from siding.chat.talk import Talk
 
 WHOLE, ALL = 16_000, 32_000
 

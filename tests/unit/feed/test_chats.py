@@ -9,9 +9,10 @@ from typing import Any
 
 from integration.undo.desk import Desk
 from siding.chat.kept import Keeper, talk_in
-from siding.chat.state import Talk, folded
+from siding.chat.state import folded
 from siding.chat.store import Chat, Chats
 from siding.chat.story import Story, StoryReader
+from siding.chat.talk import Talk
 from siding.faces.tui.cards.act_card import ActCard
 from siding.faces.tui.cards.card import CardAct
 from siding.faces.tui.cards.card_of import card_of

@@ -18,7 +18,8 @@ from siding.chat.ends import (
     PromptEnd,
     end_in,
 )
-from siding.chat.state import OpenAsk, Talk, after
+from siding.chat.state import after
+from siding.chat.talk import OpenAsk, Talk
 from siding.faces.acp.blocks import said_in
 from siding.faces.acp.faults import AUTH_REQUIRED, INTERNAL, INVALID
 from siding.faces.acp.forms import form_of, reply_in_form

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from siding.chat.state import Talk
+from siding.chat.talk import Talk
 from siding.faces.acp.blocks import media_type_of
 from siding.faces.acp.diffs import Shown, shown_edits
 

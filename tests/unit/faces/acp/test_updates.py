@@ -6,7 +6,8 @@ import pytest
 from acp import schema
 
 from siding.chat.pictures import Picture
-from siding.chat.state import Talk, Waiting, after
+from siding.chat.state import after
+from siding.chat.talk import Talk, Waiting
 from siding.faces.acp.blocks import said_in
 from siding.faces.acp.diffs import hunks_of
 from siding.faces.acp.updates import ClientCan, Update, Updates

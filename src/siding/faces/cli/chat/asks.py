@@ -12,8 +12,8 @@ from siding.faces.cli.verb import Verb
 from siding.ground.errors import NotFound, SidingError, UsageError
 
 if TYPE_CHECKING:
-    from siding.chat.state import OpenAsk
     from siding.chat.store import Chat
+    from siding.chat.talk import OpenAsk
     from siding.record.place.project import Project
 
 _PUT_WITHIN_S = 10.0

@@ -15,7 +15,7 @@ from siding.ground.errors import SidingError, UsageError
 
 if TYPE_CHECKING:
     from siding.chat.requests import Change
-    from siding.chat.state import Talk
+    from siding.chat.talk import Talk
 
 SETTINGS = (
     ("model", "MODEL", "in the agent's own words"),

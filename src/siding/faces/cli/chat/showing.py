@@ -11,7 +11,7 @@ from siding.faces.cli.screen.screen import Screen, inert
 from siding.ground.errors import counted
 
 if TYPE_CHECKING:
-    from siding.chat.state import Talk
+    from siding.chat.talk import Talk
 
 USUAL = "terminal"  # who says something, where that is not worth a word
 

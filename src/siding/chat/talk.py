@@ -1,0 +1,162 @@
+"""One conversation: what its story says of it, and what follows from that."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from siding.ground.namedtuples import NamedTuple
+from siding.ground.storage.fields import mappings
+
+
+class Standing(StrEnum):
+    """What a conversation is doing."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITS = "waits"  # for a person: what its agent asks
+    STOPPING = "stopping"
+    HELD = "held"  # something waits to be sent, until somebody goes on
+    HANDED_OVER = "handed-over"  # the agent's own screen is open on it
+    UNSURE = "unsure"  # whether its agent has taken a prompt: a person decides
+    ENDED = "ended"  # nobody holds its agent; the next prompt goes on with it
+
+
+class Waiting(NamedTuple):
+    """A prompt that its agent has not got yet."""
+
+    prompt: str
+    text: str
+    files: tuple[str, ...] = ()
+    steers: bool = False
+    by: str = ""
+    before: str = ""  # what its agent is told before it
+
+    def said(self, words: str = "") -> str:
+        """Return what the agent is given as a text; `words` is the prompt as it was given."""
+        words = words or self.text
+        return f"{self.before}\n\n{words}" if self.before else words
+
+
+class OpenAsk(NamedTuple):
+    """What the agent waits for."""
+
+    ask: str
+    title: str
+    decision: str = ""  # as which it was put to a person
+    said: Mapping[str, Any] = {}  # its line of the story
+
+    @property
+    def questions(self) -> list[Mapping[str, Any]]:
+        """Its questions, as the story has them; [] for a permission."""
+        return [*mappings(self.said["choices"])] if "choices" in self.said else []
+
+    @property
+    def can_always(self) -> bool:
+        return "can_always" in self.said and self.said["can_always"] is True
+
+
+class Switching(NamedTuple):
+    """The agent that is to go on when the turn has ended."""
+
+    agent: str
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    model: str = ""
+    forced: bool = False
+
+
+class Parked(NamedTuple):
+    """An agent that was in the conversation before, and how it is held when it comes back."""
+
+    agent: str
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    model: str = ""
+    session: str = ""
+    taken: int = 0  # prompts of ours, in its session
+    knows: int = 0  # the number of the line up to which it has the story
+
+
+class Talk(NamedTuple):
+    """One conversation."""
+
+    seq: int = 0  # of the newest line that was folded
+    agent: str = ""
+    program: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    session: str = ""
+    run: str = ""
+    model: str = ""
+    mode: str = ""
+    effort: str = ""
+    is_open: bool = False  # an agent is there and takes prompts
+    is_held_by_host: bool = False
+    queue: tuple[Waiting, ...] = ()
+    sent: Waiting | None = None  # the prompt that the agent has, or may have
+    steered: tuple[Waiting, ...] = ()  # given into the running turn, and not taken yet
+    is_taken: bool = False  # as it says, or its record
+    is_answered: bool = False  # it has said or done something since
+    unsure: tuple[Waiting, ...] = ()
+    is_running: bool = False
+    is_by_itself: bool = False  # the turn that runs was begun by the agent: a shell that ended, say
+    is_stopping: bool = False
+    is_paused: bool = False
+    turns: int = 0  # that have begun
+    taken: int = 0  # prompts of ours
+    asks: tuple[OpenAsk, ...] = ()
+    trouble: str = ""
+    trouble_kind: str = ""  # as the port's `Trouble` names it
+    until: str = ""  # when what is held goes on by itself, ISO 8601; "" for when somebody says so
+    since: str = ""  # when it began to stand as it does, ISO 8601
+    how: str = ""  # how its last turn ended: `How`; "" before one has, and while one runs
+    why: str = ""
+    exit_code: int = 0  # of an agent that has ended
+    is_wanted_end: bool = False  # somebody had it ended
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0  # that were sent besides `input_tokens`
+    context: int = 0
+    title: str = ""
+    sandbox: Mapping[str, Any] = {}  # what was asked of it, for each host
+    background: tuple[str, ...] = ()  # what the agent has running beside its turns
+    always: tuple[str, ...] = ()  # what it may do without asking, until it ends
+    is_handed_over: bool = False
+    handed_over_at: str = ""  # ISO 8601
+    kept: int = 0  # times that the agent was not ended because of these
+    switching: Switching | None = None
+    parked: tuple[Parked, ...] = ()
+    # The present agent has not heard of what the lines behind `knows`, up to `untold`, say; 0: of
+    # nothing that came before it.
+    knows: int = 0
+    untold: int = 0
+
+    @property
+    def standing(self) -> Standing:
+        """What it is doing now, as one word."""
+        if self.is_handed_over:
+            return Standing.HANDED_OVER
+        if not self.is_held_by_host:
+            return Standing.UNSURE if self.unsure else Standing.ENDED
+        if self.asks:
+            return Standing.WAITS
+        if self.is_stopping:
+            return Standing.STOPPING
+        if self.is_running or self.sent is not None:
+            return Standing.RUNNING
+        if self.unsure:
+            return Standing.UNSURE
+        if not self.is_open:
+            return Standing.STARTING
+        return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
+
+    def is_told_with(self, prompt: Waiting) -> bool:
+        """Tell whether the story goes along with a prompt: a command of the agent's is alone."""
+        is_first = self.sent is not None and self.sent.prompt == prompt.prompt
+        return self.untold > 0 and is_first and not prompt.text.startswith("/")
+
+    def parked_of(self, agent: str) -> Parked | None:
+        return next((each for each in self.parked if each.agent == agent), None)
+
+    def waiting(self, prompt: str) -> Waiting | None:
+        return next((each for each in self.queue if each.prompt == prompt), None)
