@@ -204,6 +204,8 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "tests/agents/test_chat.py::test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host": (
         "codex",
     ),
+    "tests/agents/test_handover.py::test_it_goes_to_the_own_screen_and_back": ("codex",),
+    "tests/agents/test_handover.py::test_its_own_screen_becomes_a_conversation": ("claude",),
     # Real agents: each goes one of the two ways in the suite.
     f"{_AGENTS}the_copy_can_be_gone_back_in_as_well_and_to_the_beginning": (),
     f"{_AGENTS}a_redo_leaves_it_whole_and_what_was_taken_back_is_not_heard": (),

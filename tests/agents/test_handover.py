@@ -1,6 +1,7 @@
 """A conversation goes to the own screen of a real agent, and comes back."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -27,14 +28,18 @@ class OwnScreen(DrawnTerminal):
         """Type a prompt, and Enter until it is answered: one that comes early may be lost."""
         self.type(prompt.encode())
         self.until_shown(prompt)
-        while not self.is_soon(lambda: answer in self.screen, AGAIN_S):
-            self.type(b"\r")
+        self._enter(lambda: answer in self.screen)
 
     def quits(self) -> int:
         self.type(self._agent.quits.encode())
-        while not self.is_soon(lambda: self.process.poll() is not None, AGAIN_S):
-            self.type(b"\r")
+        self.until_shown(self._agent.quits)
+        self._enter(lambda: self.process.poll() is not None)
         return self.finish()
+
+    def _enter(self, until: Callable[[], bool]) -> None:
+        self.type(b"\r")
+        while not self.is_soon(until, AGAIN_S):
+            self.type(b"\r")
 
 
 @pytest.mark.parametrize("name", ["claude", "codex"])

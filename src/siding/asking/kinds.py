@@ -113,14 +113,18 @@ def _phase_in(key: str) -> str:
     return rest.rsplit(":", 2)[0] or _UNKNOWN
 
 
-def key_of_call(run_id: str, call: str) -> str:
-    """Return the key of the question about a call that the agent of a run is about to make."""
-    return f"{_CALL} {run_id} {call}"
+def key_of_call(task_id: str, run_id: str, call: str) -> str:
+    """Return the key of the question about a call that the agent of a run is about to make.
+
+    Every task has a run r1, and many agents number their calls: a key without the task would be
+    answered by what was said in another one.
+    """
+    return f"{_CALL} {run_id} {task_id} {call}"
 
 
-def key_of_limit(run_id: str, name: str, granted: str) -> str:
+def key_of_limit(task_id: str, run_id: str, name: str, granted: str) -> str:
     """Return the key of the question whether the agent of a run may use more than a limit."""
-    return f"{_LIMIT} {run_id} {name} {granted}"
+    return f"{_LIMIT} {run_id} {task_id} {name} {granted}"
 
 
 def waiting_run(decision: Decision) -> str:

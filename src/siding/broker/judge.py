@@ -132,7 +132,7 @@ def _verdict_of(desk: Desk, said: Report, why: str) -> _Verdict:
     Raises NotAnswered, RunOver and PeerGone.
     """
     call = said.call or desk.app.random_bytes(8).hex()
-    question, key = _question(desk, said, why), key_of_call(desk.run.id, call)
+    question, key = _question(desk, said, why), key_of_call(desk.task.id, desk.run.id, call)
     put = ask_person(desk, AskRequest(question, key=key, wait=False))
     session = put["session"]
     counting = None

@@ -131,7 +131,7 @@ def _warn(desk: Desk, reached: Passed) -> None:
 def _goes_on(desk: Desk, reached: Passed) -> bool:
     """Ask a person whether the agent goes on, and keep what they said."""
     before = _reported(desk).granted.get(reached.name, "")
-    key = key_of_limit(desk.run.id, reached.name, str(before))
+    key = key_of_limit(desk.task.id, desk.run.id, reached.name, str(before))
     try:
         answered = ask_person(desk, AskRequest(_question(desk, reached), key=key))
     except Cancelled:

@@ -178,9 +178,17 @@ def wake(chat: Chat) -> None:
 
 
 def ensure_host(
-    project: Project, task: Task, chat: Chat, sandbox: SandboxRequest | None = None
+    project: Project,
+    task: Task,
+    chat: Chat,
+    sandbox: SandboxRequest | None = None,
+    *,
+    apart: bool = False,
 ) -> bool:
     """Start a host for the conversation if it has none; tell whether one was started.
+
+    With `apart` it is no descendant of this process, which lives on: whoever ends that with all of
+    its descendants, as some editors do, does not end the agent.
 
     Returns when the agent is ready, or has been starting for a while. Raises NotHeld, with the
     reason that the story has.
@@ -222,7 +230,7 @@ def ensure_host(
             begin(_REFUSED + json.dumps([error.message, error.hint]))
         return 0
 
-    begun = in_background(work)
+    begun = in_background(work, apart=apart)
     if not isinstance(begun, Begun):
         raise NotHeld(f"the host of conversation {chat.id} ended at once (exit status {begun})")
     if begun.said.startswith(_REFUSED):

@@ -306,7 +306,7 @@ class Conversation:
 
     def hold(self) -> bool:
         """Start a host if there is none; tell whether one was started. Raises NotHeld."""
-        return ensure_host(self.project, self.task, self.chat, self._sandbox)
+        return ensure_host(self.project, self.task, self.chat, self._sandbox, apart=True)
 
     def set(self, *, model: str = "", mode: str = "", effort: str = "") -> None:
         """Change what the agent works with. What holds then is an event, `applied`."""

@@ -227,6 +227,8 @@ class Host:
         return opening
 
     def _settle(self, reason: str) -> None:
+        self._writer.flush()
+        self._machine.talk = self._writer.talk
         settle(self._machine, self._chat, self._talking, self._hold, reason)
         if self._machine.talk.is_held_by_host and not self._has_run:
             self._machine.ended(None, reason)

@@ -11,7 +11,7 @@ from siding.chat.conversations import Task, ensure_host, put, wake
 from siding.chat.events import SettingsAsked
 from siding.chat.following import told
 from siding.chat.machine import Machine
-from siding.chat.requests import Asked, Change, GivePrompt, Request
+from siding.chat.requests import Asked, Change, Compact, GivePrompt, Request
 from siding.chat.state import Standing, Talk, Waiting
 from siding.chat.store import QUEUE_WORK, Chat
 from siding.chat.writer import StoryWriter
@@ -107,6 +107,8 @@ def work_off_in(writer: StoryWriter, chat: Chat, *, since_ns: int = 0) -> bool:
     is_given = False
     machine = Machine(_without_agent(writer.talk), _Nobody(), note, _no_parts)
     for asked in chat.requests.waiting():
+        if isinstance(asked.request, Compact):
+            continue  # it is for an agent
         if asked.id not in writer.done:
             _carry_out(asked, machine, writer)
         if isinstance(asked.request, GivePrompt) and asked.at_ns > since_ns:

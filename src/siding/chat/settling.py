@@ -3,9 +3,9 @@
 import time
 from contextlib import suppress
 
-from siding.agents.talking.port import Hold, Proof, Sent, Talking
+from siding.agents.talking.port import Evidence, Hold, Proof, Sent, Talking
 from siding.chat.machine import Machine
-from siding.chat.state import Waiting
+from siding.chat.state import Talk, Waiting
 from siding.chat.store import Chat
 from siding.ground.errors import NotFound, SidingError
 from siding.record.place.project import Project
@@ -21,26 +21,46 @@ def end_run(project: Project, task: Task, run_id: str) -> None:
             stop(project, task.id, [run_id], now=True)
 
 
+def on_their_way(talk: Talk) -> list[Waiting]:
+    """Return the prompts of which only the agent's record says whether they were taken.
+
+    That it says so itself is no proof: Claude Code does 0.1 s before it writes it down. But what
+    has been acted on was taken.
+    """
+    sent = talk.sent
+    is_done = sent is None or (talk.is_taken and talk.is_answered)
+    return [*talk.steered] if sent is None or is_done else [sent, *talk.steered]
+
+
 def settle(machine: Machine, chat: Chat, talking: Talking, hold: Hold, reason: str) -> None:
     """Find out what became of prompts that were on their way, and note the turn as cut off."""
-    talk = machine.talk
-    open_ones = [
-        each
-        for each in (talk.sent, *talk.steered)
-        if each is not None and not (talk.sent is each and talk.is_taken)
-    ]
+    open_ones = on_their_way(machine.talk)
     if open_ones:
         time.sleep(talking.settles_s)
     for each in open_ones:
-        machine.proven(each.prompt, _proof(machine, chat, talking, hold, each))
+        found = _proof(machine, chat, talking, hold, each)
+        if found is not Proof.TAKEN or not _says_so(machine.talk, each):  # else the story has it
+            machine.proven(each.prompt, found)
     machine.cut_off(reason)
 
 
 def _proof(machine: Machine, chat: Chat, talking: Talking, hold: Hold, sent: Waiting) -> Proof:
+    talk = machine.talk
     words = sent.said(chat.prompt(sent.prompt))
+    before = talk.taken - _says_so(talk, sent)
     try:
-        return talking.proof(
-            Sent(sent.prompt, words, machine.talk.taken, machine.talk.session), hold
-        )
+        found = talking.proof(Sent(sent.prompt, words, before, talk.session), hold)
     except (OSError, ValueError, SidingError):
-        return Proof.UNSURE  # a record that cannot be read proves nothing
+        found = Proof.UNSURE  # a record that cannot be read proves nothing
+    # Without ids an agent says that it has a prompt by its first word to it.
+    if (
+        found is Proof.UNSURE
+        and _says_so(talk, sent)
+        and talking.abilities.evidence is not Evidence.ID
+    ):
+        return Proof.TAKEN
+    return found
+
+
+def _says_so(talk: Talk, sent: Waiting) -> bool:
+    return sent is talk.sent and talk.is_taken

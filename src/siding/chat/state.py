@@ -96,7 +96,8 @@ class Talk(NamedTuple):
     queue: tuple[Waiting, ...] = ()
     sent: Waiting | None = None  # the prompt that the agent has, or may have
     steered: tuple[Waiting, ...] = ()  # given into the running turn, and not taken yet
-    is_taken: bool = False
+    is_taken: bool = False  # as it says, or its record
+    is_answered: bool = False  # it has said or done something since
     unsure: tuple[Waiting, ...] = ()
     is_running: bool = False
     is_by_itself: bool = False  # the turn that runs was begun by the agent: a shell that ended, say
@@ -236,17 +237,19 @@ def _dropped(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _requeued(talk: Talk, line: Mapping[str, Any]) -> Talk:
     prompt = text(line.get("prompt"))
-    known = (*((talk.sent,) if talk.sent else ()), *talk.steered, *talk.unsure)
+    known = filter(None, (talk.sent, *talk.steered, *talk.unsure))
     back = next((each for each in known if each.prompt == prompt), None)
     if back is None:
         return talk
-    sent = None if talk.sent is not None and talk.sent.prompt == prompt else talk.sent
-    return talk._replace(
-        queue=(back._replace(steers=False, before=""), *talk.queue),
-        sent=sent,
-        steered=_without(talk.steered, prompt),
-        unsure=_without(talk.unsure, prompt),
-    )
+    queue = (back._replace(steers=False, before=""), *talk.queue)
+    return _not_sent(talk, prompt)._replace(queue=queue, unsure=_without(talk.unsure, prompt))
+
+
+def _not_sent(talk: Talk, prompt: str) -> Talk:
+    talk = talk._replace(steered=_without(talk.steered, prompt))
+    if talk.sent is None or talk.sent.prompt != prompt:
+        return talk
+    return talk._replace(sent=None, is_taken=False, taken=talk.taken - talk.is_taken)
 
 
 def _sending(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -257,7 +260,7 @@ def _sending(talk: Talk, line: Mapping[str, Any]) -> Talk:
     talk = talk._replace(queue=_without(talk.queue, prompt))
     if line.get("steers") is True:
         return talk._replace(steered=(*talk.steered, going))
-    return talk._replace(sent=going, is_taken=False)
+    return talk._replace(sent=going, is_taken=False, is_answered=False)
 
 
 def _informed(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -280,12 +283,9 @@ def _taken(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
     prompt = text(line.get("prompt"))
-    known = (*((talk.sent,) if talk.sent else ()), *talk.steered)
+    known = filter(None, (talk.sent, *talk.steered))
     found = tuple(each for each in known if each.prompt == prompt)
-    sent = None if talk.sent is not None and talk.sent.prompt == prompt else talk.sent
-    return talk._replace(
-        unsure=(*talk.unsure, *found), sent=sent, steered=_without(talk.steered, prompt)
-    )
+    return _not_sent(talk, prompt)._replace(unsure=(*talk.unsure, *found))
 
 
 def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -315,7 +315,7 @@ def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
     new = OpenAsk(text(line.get("ask")), text(line.get("title")), said=dict(line))
-    return talk._replace(asks=(*talk.asks, new))
+    return talk._replace(asks=(*talk.asks, new), is_answered=True)
 
 
 def _put(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -448,6 +448,10 @@ def _used(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
+    **dict.fromkeys(
+        ("text", "thought", "tool-started", "tool-output"),
+        lambda talk, _line: talk if talk.is_answered else talk._replace(is_answered=True),
+    ),
     "began": _began,
     "queued": _queued,
     "edited": _edited,

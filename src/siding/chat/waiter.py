@@ -88,7 +88,7 @@ class Waiter:
         question = question_of(
             asked, task=self._task.name, source=f"{self._run}, {self._agent}", agent=self._agent
         )
-        key = key_of_call(self._run, asked.ask)
+        key = key_of_call(self._task.id, self._run, asked.ask)
         with Notifier(project) as notifier:
             put = ask(project, question, key=key, task_id=self._task.id)
         session = put.decision.session_id

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from siding.agents.talking.port import PromptTaken
+from siding.agents.talking.port import PromptTaken, TurnEnded
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.kept import Keeper
 from siding.chat.masking import PIECES, Masker
@@ -45,6 +45,11 @@ class StoryWriter:
             self._write(last, request, now=now)
         return self.talk
 
+    def flush(self) -> None:
+        """Append what is held back of pieces of text: no more of it comes."""
+        for each in self._masker.rest():
+            self._write(each, "", now=False)
+
     def is_at_its_place(self) -> bool:
         return self._story.is_at(self._chat.story)
 
@@ -73,11 +78,24 @@ class StoryWriter:
         if has_secret:
             self._chat.keep_prompt(event.prompt, event.text)
         self._story.add(kept, now=now)
-        # An edited text has no secret any more: what was kept is not what is to be sent.
-        if isinstance(event, Dropped | PromptTaken | Proven | Edited) and not has_secret:
-            self._chat.forget_prompt(event.prompt)
+        settled = self._settled_by(event)
+        if settled and not has_secret:
+            self._chat.forget_prompt(settled)
         self.talk = after(self.talk, kept)
         self.on_grown()
+
+    def _settled_by(self, event: Any) -> str:
+        """Return the prompt whose words as they were given are not needed any more; "" for none."""
+        sent = self.talk.sent
+        match event:
+            case Dropped() | Proven() | Edited():  # an edited text may have no secret any more
+                return str(event.prompt)
+            # Its agent may be killed before it writes down that it has taken what was sent.
+            case PromptTaken(prompt) if sent is None or sent.prompt != prompt:
+                return prompt
+            case TurnEnded() if sent is not None and self.talk.is_taken:
+                return sent.prompt
+        return ""
 
 
 def _nothing() -> None:

@@ -187,7 +187,7 @@ class Trials:
         self.unsure += 1
         has = unsure.text in self._truth("took")
         self._put(DropPrompt(unsure.prompt) if has else SendAgain(unsure.prompt))
-        self._until(lambda: unsure not in self.chat.talk().unsure)
+        self._until(lambda: unsure not in self.chat.talk().unsure or not self.chat.has_host())
 
     def _end(self) -> None:
         self._until(lambda: not self.chat.has_host() or self.chat.talk().is_open)

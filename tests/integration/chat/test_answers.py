@@ -46,3 +46,21 @@ def test_who_answers_second_is_told_so(talk: Conversation) -> None:
     assert "answered" in talk.says("answer", decision, "--yes", status=1)
     talk.turns(1)
     assert not (talk.sandbox.workspace() / "one").exists()
+
+
+def test_a_yes_in_one_task_is_none_in_another(talk: Conversation) -> None:
+    """Each task has a run r1, and its agent's first ask may have the same id."""
+    talk.begin("run touch one")
+    talk.until(lambda: talk.row["asks"] and talk.row["asks"][0]["decision"])
+    first = talk.row["asks"][0]
+    talk.says("answer", "--yes")
+    talk.turns(1)
+    talk.sandbox.siding("chat", "claude", "run touch two", "--new", "other")
+    talk.until(lambda: talk.row["asks"] and talk.row["asks"][0]["decision"])
+    second = talk.row["asks"][0]
+    assert second["ask"] == first["ask"]
+    assert second["decision"] != first["decision"]
+    talk.says("answer", "--no")
+    talk.turns(1)
+    assert not (talk.sandbox.workspace() / "two").exists()
+    talk.sandbox.siding("stop", "--all", "--now", "-t", "talk", status=None)

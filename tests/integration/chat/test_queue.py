@@ -129,3 +129,18 @@ def test_a_prompt_is_edited_in_an_editor_and_a_late_text_is_kept(talk: Conversat
     assert b"prompt 2 is not edited: the agent has it" in late.seen
     kept = talk.sandbox.project.glob("tasks/*/chats/c1/edited-*.md")
     assert sorted(each.read_text() for each in kept) == ["late\n", "one\nand two\n"]
+
+
+def test_what_a_killed_host_held_is_sent_when_somebody_goes_on(talk: Conversation) -> None:
+    talk.begin(f"say at work\nwait {talk.go}\nlimit")
+    talk.until_text("at work")
+    talk.says("send", "next")
+    talk.go.touch()
+    talk.until(lambda: talk.row["state"] == "held")
+    assert "siding chat go-on" in talk.says("queue")
+    killed(talk)
+    talk.until(lambda: talk.row["state"] == "ended")
+    talk.says("edit", "2", "next again")
+    talk.says("go-on")
+    talk.until_text("You said: next again\n")
+    assert not talk.events("unsure")

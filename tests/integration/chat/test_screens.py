@@ -108,6 +108,7 @@ def _of(process: Path, name: str) -> bytes:
 @pytest.mark.parametrize("kill", sorted(KILLS))
 def test_a_screen_that_is_killed_blocks_nobody(talked: Talked, kill: str) -> None:
     """Each time, and once more."""
+    wanted = "ended" if kill == "siding" else "idle"
     for number in (1, 2):
         shown = OnScreen(talked, "attach", "--own").opened()
         shown.says(f"say outside {number}", "ended")
@@ -118,7 +119,6 @@ def test_a_screen_that_is_killed_blocks_nobody(talked: Talked, kill: str) -> Non
             shown.ends()
         talked.until(lambda: not agents_of(talked))
         # Without the process that had it, nobody takes it back until somebody wants something.
-        wanted = "ended" if kill == "siding" else "idle"
         talked.until(lambda: talked.row["state"] == wanted)
         talked.send(f"say back {number}")
         talked.turns(number + 1)
@@ -190,6 +190,26 @@ def test_a_host_that_is_killed_while_somebody_waits_for_the_screen(talked: Talke
     talked.end()
 
 
+def test_each_host_and_the_screen_have_the_sandbox_of_the_first(sandbox: Sandbox) -> None:
+    talked = Talked(sandbox, screen_claude.__file__)
+    words = ("--sandbox", "--network", "off", "--write", "made")
+    (sandbox.repo / "made").mkdir()
+    talked.siding("chat", "claude", "say hello", "--new", "talk", *words)
+    talked.until(lambda: talked.events("recorded"))
+    shown = OnScreen(talked, "attach", "--own").opened()
+    shown.says("/exit", "given back")
+    assert shown.ends() == 0
+    talked.end()
+    talked.siding("chat", "switch", "siding-agent")
+    talked.send("say again")
+    talked.turns(2)
+    talked.end()
+    runs = [each for each in sandbox.steps() if each["kind"] == "run"]
+    assert [each["sandbox"]["network"] for each in runs] == ["off"] * 4
+    (asked,) = talked.events("sandbox-asked")
+    assert asked["sandbox"]["write"] == [str(sandbox.repo / "made")]
+
+
 def begun(talked: Talked, *lines: str) -> OnScreen:
     """A run of the agent's own screen, on which this was said."""
     shown = OnScreen(talked, "run", "-t", "talk", "--", "claude").opened()
@@ -259,6 +279,10 @@ def test_a_run_that_has_ended_goes_on_and_others_are_refused(task: Talked) -> No
     assert shown.ends() == 0
     for run, why in (("r1", "is of no agent that can be held"), ("r9", "there is no run 'r9'")):
         assert why in task.siding("chat", "take", run, status=2 if run == "r1" else 1)
+    (of_task,) = task.sandbox.directory.glob("siding/projects/*/tasks/*")
+    left = of_task / "chats" / ".taking"  # of one that was killed when the screen had ended
+    left.mkdir(parents=True)
+    (left / "story.jsonl").write_text('{"seq":1,"event":"began"}\n{"se')
     task.siding("chat", "take", "--json")
     task.send("say held")
     task.turns(1)

@@ -1,5 +1,7 @@
 """Another agent goes on with a conversation: with its story, its queue, its files and its steps."""
 
+import json
+
 from integration.chat.scripted import Talked
 from sandbox import Sandbox
 
@@ -84,6 +86,22 @@ def test_the_queue_goes_along_and_the_turn_ends_first(sandbox: Sandbox) -> None:
     talked.send("say last")
     talked.turns(5)
     assert talked.taken()[-1] == ("claude", "say last")
+    talked.end()
+
+
+def test_a_host_that_is_killed_between_the_two_agents(sandbox: Sandbox) -> None:
+    talked = Talked(sandbox)
+    talked.siding("chat", "claude", "say hello", "--new", "talk")
+    talked.until(lambda: talked.events("recorded"))
+    talked.end()
+    # What its story has when the first one has ended, and the other is not begun.
+    asked = {"event": "switch-asked", "agent": "siding-agent", "program": ["siding-agent"]}
+    with (talked.directory / "story.jsonl").open("a") as story:
+        story.write(json.dumps({"seq": talked.story[-1]["seq"] + 1, **asked}) + "\n")
+    talked.send("say on")
+    talked.turns(2)
+    assert talked.taken()[-1] == ("siding-agent", "say on")
+    assert [each["run"] for each in talked.events("hosted")] == ["r1", "r2"]
     talked.end()
 
 

@@ -47,6 +47,7 @@ from siding.chat.requests import (
     SendAgain,
     StopTurn,
 )
+from siding.chat.settling import on_their_way
 from siding.chat.state import Talk, Waiting, after, folded
 
 NEWS = "While you waited, your work was taken back."
@@ -142,9 +143,8 @@ class Conversation(RuleBasedStateMachine):
         talk = folded(self.story)
         self.talker = ScriptedTalker(self.agent)
         self.machine = Machine(talk, self.talker, self.add, self.parts)
-        for each in [each for each in (talk.sent, *talk.steered) if each is not None]:
-            if not (talk.sent is each and talk.is_taken):
-                self.machine.proven(each.prompt, self.agent.proof(each.prompt))
+        for each in on_their_way(talk):
+            self.machine.proven(each.prompt, self.agent.proof(each.prompt))
         self.machine.cut_off("its host was killed")
         self.machine.talk = self.add(Hosted("r1", "s"), now=True)
         self.tells: list[TellOfPrompt | TellOfNone | TellOfEnd] = []
@@ -259,6 +259,15 @@ class Conversation(RuleBasedStateMachine):
         prompt = self.talker.inbox.pop()
         self.agent.record.append(prompt)
         self.ran[prompt] += 1
+        self.kill_host()
+
+    @precondition(lambda self: self.talker.inbox and not self.turn)
+    @rule()
+    def promise_and_die(self) -> None:
+        """It says that it has the prompt, and is killed before it writes it down."""
+        prompt = self.talker.inbox.pop()
+        self.heard(PromptTaken(prompt), TurnStarted(prompt))
+        self.durable = len(self.story)
         self.kill_host()
 
     @precondition(lambda self: not self.turn)

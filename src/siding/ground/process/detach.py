@@ -8,9 +8,8 @@ from siding.ground.namedtuples import NamedTuple
 
 
 class Begun(NamedTuple):
-    """The answer of a process in the background: its process number, and what it said."""
+    """The answer of a process in the background: what it said."""
 
-    pid: int
     said: str
 
 
@@ -37,10 +36,13 @@ class Background:
         os.close(self._answer)
 
 
-def in_background(work: Callable[[Background], int]) -> Begun | int:
+def in_background(work: Callable[[Background], int], *, apart: bool = False) -> Begun | int:
     """Run `work` in a forked process and wait until it calls `begin`; return what it said.
 
     Returns its exit status if it ends without that. Call this while the process has one thread.
+
+    With `apart` it is no child of this process, nor in its session, from its first moment on: some
+    programs end all descendants of what they have started. Its exit status is 1 then.
     """
     reading, writing = os.pipe()
     sys.stdout.flush()
@@ -48,6 +50,10 @@ def in_background(work: Callable[[Background], int]) -> Begun | int:
     pid = os.fork()
     if pid == 0:
         os.close(reading)
+        if apart:
+            os.setsid()
+            if os.fork():
+                os._exit(1)
         status = 1
         try:
             status = work(Background(writing))
@@ -58,7 +64,9 @@ def in_background(work: Callable[[Background], int]) -> Begun | int:
     os.close(writing)
     with open(reading, "rb") as answer:
         said = answer.read().decode("utf-8", "surrogateescape")
-    if said:
-        return Begun(pid, said)
+    if said and not apart:
+        return Begun(said)
     _pid, status = os.waitpid(pid, 0)
+    if said:
+        return Begun(said)
     return max(os.waitstatus_to_exitcode(status), 1 if os.WIFSIGNALED(status) else 0)
