@@ -29,6 +29,7 @@ class ChatFacts(NamedTuple):
     needs: InboxEntry | None = None  # what a person has to do for it to go on
     broke: InboxEntry | None = None  # its turn failed, or its agent ended by a failure
     host: int = 0  # the process that holds its agent; 0 for none
+    problem: str = ""  # a sentence, if it cannot be read; then it has no row
 
     @property
     def asks(self) -> tuple[InboxEntry, ...]:

@@ -23,8 +23,10 @@ def chats_of(project: Project, task_id: TaskId, name: str, known: Known) -> tupl
     for chat in Chats(project.task_layout(task_id)).all():
         try:
             found.append(_facts(project, (task_id, name), chat, known))
-        except (SidingError, OSError):
-            continue  # it is being made, or is damaged: `siding chat list` says so
+        except (SidingError, OSError) as error:
+            why = error.message if isinstance(error, SidingError) else str(error)
+            problem = f"task {name}: conversation {chat.id} cannot be read: {why}"
+            found.append(ChatFacts(chat.id, "", "", "", "", problem=problem))
     return tuple(found)
 
 

@@ -291,7 +291,8 @@ class ProjectFold:
         facts, present = found
         self.unreadable.discard(task_id)
         self.tasks[task_id] = before if before == facts else facts
-        return (present.problem,) if present.problem else ()
+        problems = (present.problem, *(each.problem for each in facts.chats))
+        return tuple(each for each in problems if each)
 
     def _facts(self, task_id: TaskId) -> tuple[TaskFacts, Present] | None:
         """Return what there is to know of a task; None if it cannot be read.

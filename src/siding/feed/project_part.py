@@ -118,6 +118,8 @@ class _Maker:
         """Yield the rows of the conversations of a task; one that was ended has one for a day."""
         asked = self._by_row.get(self._key_of(task.id), ()) if task.chats else ()
         for chat in task.chats:
+            if chat.problem:
+                continue
             if chat.is_ended and not self._is_within(moment_of(chat.since) + DAY_S):
                 continue
             asks = [

@@ -277,3 +277,13 @@ def _offers(desk: Desk) -> list[str]:
     card = card_of(desk.project.app, ask, Codes(os.urandom, lambda: 0.0))
     assert isinstance(card, ActCard)
     return [each.value for each in card.choices if each.act is CardAct.CHAT]
+
+
+def test_a_damaged_conversation_is_said_and_hides_no_other(desk: Desk) -> None:
+    made(desk, DONE)
+    damaged = Chats(desk.project.task_layout(desk.task.id)).begin()
+    damaged.story.mkdir()
+    feed = feed_of(desk.project.app)
+    assert row_in(feed).id == "c1"
+    (problem,) = feed.problems
+    assert "conversation c2 cannot be read" in problem
