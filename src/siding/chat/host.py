@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 _LARGEST_PICTURE = 32 << 20
 _HOPELESS = frozenset({Trouble.NO_SESSION, Trouble.LOGIN, Trouble.TRUST})  # before it is ready
-_CLOCK_S = 60.0  # how often the clock is looked at while a moment of it is awaited
+_CLOCK_S = 60.0  # between looks at what wakes nobody: the clock, the directory
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
 _HELD_WITHIN_S = 3.0  # for so long whoever started it waits until it is ready
@@ -192,6 +192,7 @@ class Host:
         self._hosted.future.add_done_callback(lambda _future: self._inbox.put(self._over))
         self._alarms.set("held", _HELD_WITHIN_S, self._held_late)
         self._alarms.set("opens", _OPENS_WITHIN_S, self._opens_late)
+        self._look_around()
         self._loop()
 
     def _opening(self) -> Opening:
@@ -448,6 +449,10 @@ class Host:
             self._alarms.set("limit", min(left_s, _CLOCK_S), act)
         else:
             self._alarms.clear("limit")
+
+    def _look_around(self) -> None:
+        """Have the loop look from time to time whether the conversation is at its place."""
+        self._alarms.set("place", _CLOCK_S, self._look_around)
 
     def _look_at_clock(self) -> None:
         """The machine may have slept: the loop looks again."""
