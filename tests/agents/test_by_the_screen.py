@@ -54,8 +54,16 @@ def _starts(tmux: Tmux, line: str) -> None:
     tmux.until_shown("1 run")
 
 
+def _sorted(tmux: Tmux) -> None:
+    """Have rows at their places now: they do not move under a cursor that was just used."""
+    tmux.until(lambda: "all projects" in tmux.screen or ". sorts" in tmux.screen)
+    tmux.press_until(".", lambda: "all projects" in tmux.screen)
+
+
 def _answers(tmux: Tmux) -> None:
-    tmux.until_shown("1 wait", "asks: Which colour?")
+    tmux.until_shown("1 wait")
+    _sorted(tmux)
+    tmux.until_shown("asks: Which colour?")
     tmux.press("n")
     tmux.until_shown("azure", "crimson")
     tmux.press("C-y")
@@ -90,7 +98,8 @@ def _comments(tmux: Tmux, said: str) -> None:
 def _applies_and_undoes(tmux: Tmux, sandbox: Sandbox) -> None:
     tmux.until_gone("+ azure and more")
     tmux.press("q")
-    tmux.until_shown("all projects")
+    tmux.until_shown("repo")
+    _sorted(tmux)
     tmux.press("x", "x")
     tmux.until_shown("1 ready")
     for _time in range(2):

@@ -15,7 +15,7 @@ from siding.record.ledger.run_details import CheckpointDetail
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.usage import Usage
-from siding.record.place.locks import holding_task
+from siding.record.place.locks import RECORDS_TURN, holding_task
 from siding.record.place.project import Project
 from siding.record.place.selection import select
 from siding.record.recording.recorder import Recorder, milliseconds_between
@@ -135,7 +135,7 @@ def record_turn(
         raise NotFound(
             f"no run {run_id!r} lives in task {task.name!r}", hint="`siding runs` shows all runs"
         )
-    what = f"recording a turn of {run_id}"
+    what = f"{RECORDS_TURN} of {run_id}"
     with (
         holding_task(project, task.id, what, beside_runs=True) as hold,
         working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
@@ -167,7 +167,7 @@ def record_turn_alone(
 ) -> Turn:
     """Record the workspace as a turn of an agent that was started there without a run."""
     with (
-        holding_task(project, task.id, f"recording a turn of {agent}", beside_runs=True) as hold,
+        holding_task(project, task.id, f"{RECORDS_TURN} of {agent}", beside_runs=True) as hold,
         working(project, task.id, hold, settle=Recorder.settle_interrupted) as work,
     ):
         detail = _detail(work.recorder, words, moment, f"turn of {agent} ({moment})")

@@ -98,6 +98,8 @@ def _settings(said: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if "-p" in sys.argv:
-        scripted = str(Path(__file__).parents[2] / "agents" / "talking" / "scripted_claude.py")
-        os.execv(sys.executable, [sys.executable, "-S", "-E", scripted, *sys.argv[1:]])
+        beside = Path(__file__).with_name("scripted_claude.py")  # where a sandbox shows both
+        there = Path(__file__).parents[2] / "agents" / "talking" / "scripted_claude.py"
+        scripted = beside if beside.exists() else there
+        os.execv(sys.executable, [sys.executable, "-S", "-E", str(scripted), *sys.argv[1:]])
     Screen(sys.argv[1:]).serve()

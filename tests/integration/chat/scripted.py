@@ -20,10 +20,15 @@ AGENTS = ("claude", "siding-agent")
 class Talked:
     """The newest conversation of the task `talk`, with two agents that do as they are told."""
 
-    def __init__(self, sandbox: Sandbox, program_of: str = scripted_claude.__file__) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        program_of: str = scripted_claude.__file__,
+        programs: Path | None = None,
+    ) -> None:
         self.sandbox = sandbox
-        programs = sandbox.directory / "programs"
-        programs.mkdir()
+        programs = programs or sandbox.directory / "programs"
+        programs.mkdir(exist_ok=True)
         for name in AGENTS:
             program = programs / name
             words = f'"{sys.executable}" -S -E "{program_of}"'

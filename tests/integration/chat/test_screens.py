@@ -1,12 +1,15 @@
 """A conversation goes to its agent's own screen and back, or was one: with kills in between."""
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agents.talking import scripted_claude
+from bwrap import needs_bwrap
 from drawn_terminal import DrawnTerminal
 from integration.chat import screen_claude
 from integration.chat.scripted import Talked
@@ -190,8 +193,15 @@ def test_a_host_that_is_killed_while_somebody_waits_for_the_screen(talked: Talke
     talked.end()
 
 
+@needs_bwrap
 def test_each_host_and_the_screen_have_the_sandbox_of_the_first(sandbox: Sandbox) -> None:
-    talked = Talked(sandbox, screen_claude.__file__)
+    # Where a sandbox shows it.
+    programs = Path(sandbox.env["HOME"], ".local/bin")
+    programs.mkdir(parents=True)
+    for each in (screen_claude.__file__, scripted_claude.__file__):
+        assert each is not None
+        shutil.copy(each, programs)
+    talked = Talked(sandbox, str(programs / "screen_claude.py"), programs)
     words = ("--sandbox", "--network", "off", "--write", "made")
     (sandbox.repo / "made").mkdir()
     talked.siding("chat", "claude", "say hello", "--new", "talk", *words)

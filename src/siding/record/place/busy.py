@@ -4,8 +4,9 @@ Loaded where a task is busy, or somebody asks.
 """
 
 from siding.ground.ids import TaskId
-from siding.ground.storage.locks import FileLock, Holder
+from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.ledger.intents import Intents
+from siding.record.place.locks import RECORDS_TURN
 from siding.record.place.project import Project
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
@@ -23,10 +24,26 @@ __all__ = [
     "held_by",
     "live_in",
     "refuse_inside",
+    "wait_for_turn",
     "waits_for_us",
 ]
 
 _NAMED = 3
+_TURN_S = 5.0
+
+
+def wait_for_turn(lock: FileLock, holder: Holder, present: Holder | None) -> bool:
+    """Take a lock whose `present` holder records a turn; tell whether it was taken.
+
+    That takes a moment, and it is when people undo: they have just seen the turn end.
+    """
+    if present is None or not present.what.startswith(RECORDS_TURN):
+        return False
+    try:
+        lock.acquire(timeout_s=_TURN_S, holder=holder)
+    except LockBusy:
+        return False
+    return True
 
 
 def refuse_inside(project: Project, task_id: TaskId, live: list[Run]) -> None:

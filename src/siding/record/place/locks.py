@@ -18,6 +18,8 @@ from siding.record.place.project import Project
 from siding.record.runs.file_names import PAUSED
 from siding.record.runs.store import Runs
 
+RECORDS_TURN = "recording a turn"  # how the note of whoever does begins
+
 
 class Hold:
     """The lock of a task, which is held, and the acts that began under it."""
@@ -55,7 +57,8 @@ def holding_task(
     beside_runs: bool = False,
     pauses_runs: bool = False,
 ) -> Iterator[Hold]:
-    """Hold the task's lock. If it is taken, wait with `wait`, else raise TaskBusy.
+    """Hold the task's lock. If it is taken, wait with `wait`, else raise TaskBusy; but for a turn
+    that is being recorded whoever comes waits a moment.
 
     The same happens if a run lives in the task, unless the act works `beside_runs`. Such an act
     always waits for the lock, because nobody holds it for long. An act that `pauses_runs` may hold
@@ -78,16 +81,18 @@ def holding_task(
             busy_with_command,
             busy_with_us,
             describe,
+            wait_for_turn,
             waits_for_us,
         )
 
         if waits_for_us(busy.holder):
             raise busy_with_us(project, task_id) from None
-        if not wait and not beside_runs:
+        if wait or beside_runs:
+            lock.acquire(timeout_s=None, holder=holder)
+        elif not wait_for_turn(lock, holder, busy.holder):
             raise busy_with_command(
                 task_id, describe(busy.holder), can_wait=wait is not None
             ) from None
-        lock.acquire(timeout_s=None, holder=holder)
     intents = Intents(layout)
     try:
         _let_go_on(layout)
