@@ -30,6 +30,7 @@ _INTEGRATED = "tests/agents/test_integrated.py::test_"
 _CANARY = "tests/integration/broker/test_ended_canary.py::test_"
 _TYPED = "tests/agents/test_typed_meanwhile.py::test_what_"
 _TALKING = "tests/agents/talking/test_conformance.py::test_"
+_TALKING_HELD = "tests/agents/talking/test_conformance.py::TestHeld::test_"
 _CALLS = "tests/agents/calls/test_conformance.py::test_"
 _BROWSER = "tests/browser/test_"
 _DEVICES = "tests/integration/devices/test_"
@@ -76,6 +77,27 @@ _PAIRED = (
     "a_code_that_is_too_old_pairs_nothing",
     "a_device_is_removed_by_name",
     "doctor_says_who_is_paired_and_whether_it_is_served",
+)
+# What each agent can is the same suite for all; the suite has it of two, which differ most.
+_HELD = (
+    "it_opens_and_says_what_it_can",
+    "a_turn_with_streamed_text",
+    "it_says_that_it_has_the_prompt",
+    "thoughts_are_apart",
+    "two_turns_are_one_conversation",
+    "a_tool_with_its_edit",
+    "an_edit_of_a_file_that_is_there",
+    "a_permission_is_asked_and_allowed",
+    "a_permission_is_denied_with_a_reason",
+    "it_is_stopped_in_a_text",
+    "it_is_stopped_in_a_tool",
+    "what_it_asked_is_gone_after_a_stop",
+    "a_steer_goes_into_the_turn",
+    "a_steer_that_was_not_taken_is_left",
+    "a_picture_is_in_the_request",
+    "a_question_is_answered",
+    "the_model_is_changed",
+    "it_is_compacted",
 )
 _ESCAPES = "tests/integration/escapes/test_escapes.py::Test"
 _IN_BWRAP = (
@@ -196,6 +218,7 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     "tests/integration/sessions/test_faults.py::"
     "test_one_call_fails_or_is_short_or_the_disk_is_full": ("say", "branch"),
     # Each agent is held once for most cases; these start it once or twice more.
+    **{f"{_TALKING_HELD}{name}": ("claude", "codex") for name in _HELD},
     f"{_TALKING}it_goes_on_in_a_new_process": ("claude", "codex"),
     f"{_TALKING}always_holds_for_the_conversation": ("claude",),
     f"{_TALKING}nothing_else_is_written": ("claude", "codex"),
