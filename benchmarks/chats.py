@@ -129,6 +129,14 @@ def _begun(bench: Bench, workspace: Path, env: dict[str, str]) -> Chat:
     return Chat(directory)
 
 
+def _end(bench: Bench, chats: list[Chat], workspace: Path, env: dict[str, str]) -> None:
+    """End the agents, and wait until nobody writes below the home any more."""
+    for chat in chats:
+        bench.run([bench.siding, "chat", "end", "-c", chat.id], cwd=workspace, env=env)
+    while any(chat.has_host() for chat in chats):
+        time.sleep(_LOOK_S)
+
+
 def _id_in(said: str) -> str:
     begun: dict[str, Any] = json.loads(said)
     return str(begun["chat"])
@@ -150,7 +158,7 @@ def _turns(bench: Bench, files: int, workspace: Path, env: dict[str, str]) -> It
             turns.append((ours, sum(end - begun for begun, _, end in floor) / len(prompts)))
     finally:
         alone.end()
-        bench.run([bench.siding, "chat", "end"], cwd=workspace, env=env)
+        _end(bench, [chat], workspace, env)
     yield _row("first token", f"{files:,} files", files, first, FIRST_TOKEN_MS)
     if files == 1_000:
         yield _row("tokens", f"{PIECES:,} tokens at once", PIECES, pieces, PIECES_MS)
@@ -177,7 +185,8 @@ def _row(
 
 
 def _idle(bench: Bench, chats: int, workspace: Path, env: dict[str, str]) -> Row:
-    for chat in [_begun(bench, workspace, env) for _ in range(chats)]:
+    begun_ones = [_begun(bench, workspace, env) for _ in range(chats)]
+    for chat in begun_ones:
         Held(chat)
     time.sleep(SETTLED_S)
     records = Path(env["SIDING_HOME"]).glob("projects/*/tasks/*/runs/*.json")
@@ -190,8 +199,7 @@ def _idle(bench: Bench, chats: int, workspace: Path, env: dict[str, str]) -> Row
     memory = sum(map(memory_of, ours)) / chats
     sample = Sample(wall_ms, time_of(ours) - begun[1], memory)
     floor = Sample(wall_ms, time_of(agents) - begun[2], sum(map(memory_of, agents)) / chats)
-    for number in range(1, chats + 1):
-        bench.run([bench.siding, "chat", "end", "-c", f"c{number}"], cwd=workspace, env=env)
+    _end(bench, begun_ones, workspace, env)
     return Row(
         "idle",
         f"{chats} idle conversation{'s' * (chats > 1)}",

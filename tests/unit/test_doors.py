@@ -32,6 +32,8 @@ DOORS = {
     "faces/cli/formats.py": "json and pathlib, for the pages of verbs that can print",
     "faces/cli/screen/screen.py": "progress lines with their thread; tables of characters",
     "faces/cli/screen/pager.py": "the pager's process; shlex",
+    "chat/conversations.py": "what makes a task, where one is wanted: a host needs it never",
+    "chat/hold.py": "what reads agents' transcripts, where a screen was cut off: 5 MB of each host",
     "chat/host.py": "what puts an ask to a person, until an agent asks: 6 MB of each host",
     "faces/cli/chat/pieces.py": "difflib, for an agent that sends two texts and no patch",
     "faces/cli/chat/input.py": "the pictures, which a page of help does not need",

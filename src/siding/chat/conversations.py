@@ -30,7 +30,6 @@ from siding.record.tasks.names import name_after_command
 from siding.record.tasks.task import Task, TaskState
 from siding.running.request import RunRequest
 from siding.sandbox.request import SandboxRequest
-from siding.tasks.start import start_task
 
 __all__ = [
     "Listed",
@@ -69,6 +68,8 @@ def task_for(
             return select(project, named)
         except NoActiveTask:
             pass
+    from siding.tasks.start import start_task
+
     name = new or name_after_command(project.redaction.words(about))
     return start_task(project, name=name, base=None).task
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-from siding.chat.handback import settle_handed_over
 from siding.chat.host import Host
 from siding.chat.requests import GivePrompt
 from siding.chat.store import Chat
@@ -48,7 +47,10 @@ def hold(
 
 def _settle(project: Project, task: Task, chat: Chat, request: RunRequest) -> None:
     """Carry out what a killed host, or a killed screen, had begun."""
-    settle_handed_over(project, task, chat)
+    if chat.talk().is_handed_over:
+        from siding.chat.handback import settle_handed_over
+
+        settle_handed_over(project, task, chat)
     if not wants_switch(chat):
         return
     if not is_settled(chat.talk()):

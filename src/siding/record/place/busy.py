@@ -6,7 +6,6 @@ Loaded where a task is busy, or somebody asks.
 from siding.ground.ids import TaskId
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
 from siding.record.ledger.intents import Intents
-from siding.record.place.locks import RECORDS_TURN
 from siding.record.place.project import Project
 from siding.record.runs.run import Run
 from siding.record.runs.store import Runs
@@ -24,7 +23,7 @@ __all__ = [
     "held_by",
     "live_in",
     "refuse_inside",
-    "wait_for_turn",
+    "taken_soon",
     "waits_for_us",
 ]
 
@@ -32,13 +31,11 @@ _NAMED = 3
 _TURN_S = 5.0
 
 
-def wait_for_turn(lock: FileLock, holder: Holder, present: Holder | None) -> bool:
-    """Take a lock whose `present` holder records a turn; tell whether it was taken.
+def taken_soon(lock: FileLock, holder: Holder) -> bool:
+    """Take a lock whose holder records a turn; tell whether it was taken.
 
     That takes a moment, and it is when people undo: they have just seen the turn end.
     """
-    if present is None or not present.what.startswith(RECORDS_TURN):
-        return False
     try:
         lock.acquire(timeout_s=_TURN_S, holder=holder)
     except LockBusy:

@@ -81,15 +81,16 @@ def holding_task(
             busy_with_command,
             busy_with_us,
             describe,
-            wait_for_turn,
+            taken_soon,
             waits_for_us,
         )
 
         if waits_for_us(busy.holder):
             raise busy_with_us(project, task_id) from None
+        is_turn = busy.holder is not None and busy.holder.what.startswith(RECORDS_TURN)
         if wait or beside_runs:
             lock.acquire(timeout_s=None, holder=holder)
-        elif not wait_for_turn(lock, holder, busy.holder):
+        elif not (is_turn and taken_soon(lock, holder)):
             raise busy_with_command(
                 task_id, describe(busy.holder), can_wait=wait is not None
             ) from None
