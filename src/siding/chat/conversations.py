@@ -14,7 +14,7 @@ from siding.chat.events import Began, SandboxAsked, record_of
 from siding.chat.hold import hold
 from siding.chat.pictures import Picture
 from siding.chat.requests import LONGEST, GivePrompt, Request
-from siding.chat.store import QUEUE_WORK, Chat, Chats
+from siding.chat.store import HOST_WORK, QUEUE_WORK, Chat, Chats
 from siding.chat.talk import Standing, Talk
 from siding.ground.errors import NoActiveTask, SidingError, UsageError
 from siding.ground.files.durable import create_bytes, make_dirs
@@ -22,7 +22,7 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.control.frames import connect_to
 from siding.ground.process.detach import Background, Begun, in_background
 from siding.ground.storage.fields import words
-from siding.ground.storage.locks import LockBusy
+from siding.ground.storage.locks import FileLock, LockBusy
 from siding.ground.storage.writes import encode_line
 from siding.record.place.project import Project
 from siding.record.place.selection import select
@@ -50,6 +50,8 @@ __all__ = [
 
 LONGEST_PROMPT = LONGEST - (64 << 10)  # bytes: what is around it has room as well
 _LOOK_S = 0.02
+_TAKEN_WITHIN_S = 1.0  # what is asked of a host that lives
+_TAKEN_LOOK_S = 0.005
 _ANOTHER, _REFUSED = "another", "!"  # what a host says to whoever has started it, beside its run
 
 
@@ -194,7 +196,7 @@ def ensure_host(
     Returns when the agent is ready, or has been starting for a while. Raises NotHeld, with the
     reason that the story has.
     """
-    if chat.has_host():
+    if _has_living_host(chat):
         return False
     try:
         if sandbox is not None:
@@ -238,6 +240,23 @@ def ensure_host(
         message, hint = json.loads(begun.said.removeprefix(_REFUSED))
         raise NotHeld(f"the agent of conversation {chat.id} is not there: {message}", hint=hint)
     return begun.said != _ANOTHER
+
+
+def _has_living_host(chat: Chat) -> bool:
+    """Tell whether there is a host, and not only a lock that one who dies has still.
+
+    A host that is killed takes nothing any more, and its lock is free some milliseconds later. One
+    that lives takes what is asked at once, except when it is stopped.
+    """
+    end = time.monotonic() + _TAKEN_WITHIN_S
+    while chat.has_host():
+        holder = FileLock(chat.lock).holder()
+        if holder is not None and holder.what != HOST_WORK:
+            return True  # the agent's own screen, say: requests wait until it is closed
+        if not chat.requests.waiting() or time.monotonic() > end:
+            return True
+        time.sleep(_TAKEN_LOOK_S)
+    return False
 
 
 def _keep_sandbox(project: Project, chat: Chat, asked: SandboxRequest) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from siding.chat.host import Host
 from siding.chat.requests import GivePrompt
-from siding.chat.store import Chat
+from siding.chat.store import HOST_WORK, Chat
 from siding.chat.switching import carry_out, is_settled, wants_switch
 from siding.chat.talk import Talk
 from siding.ground.storage.locks import FileLock, Holder
@@ -27,7 +27,7 @@ def hold(
     host; this one looks for it when it has let go of the lock. If the agent has made room for its
     own screen and nobody opens that, it goes on as well. Raises LockBusy and CannotHold.
     """
-    holder = Holder(pid=project.app.pid, since=project.app.now(), what="a conversation")
+    holder = Holder(pid=project.app.pid, since=project.app.now(), what=HOST_WORK)
     goes_on = True
     while goes_on:
         # Who changes what waits holds the lock for a moment.

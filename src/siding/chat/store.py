@@ -16,7 +16,9 @@ from siding.ground.files.regular import read_small
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock
 
-# What the lock's note says of somebody who holds no agent: it is free again in a moment.
+# What the lock's note says of a host.
+HOST_WORK = "a conversation"
+# And of somebody who holds no agent: it is free again in a moment.
 QUEUE_WORK = "what waits in a conversation"
 _ID = re.compile(r"c[1-9][0-9]{0,8}")
 KEPT = ".state"  # beside the directory, where nobody is woken by each word of an agent

@@ -244,14 +244,20 @@ def test_what_its_turns_use_is_in_their_steps_and_summed_in_that_of_its_run(feed
     assert "4,000 tokens in, 1,600 of them cached, 68 out (small)" in shown
 
 
-def test_a_program_that_follows_the_feed_sees_each_state_and_no_word(feed: Feed) -> None:
+def test_a_program_that_follows_the_feed_sees_each_state_and_no_word(
+    feed: Feed, tmp_path: Path
+) -> None:
+    go = (
+        tmp_path / "go"
+    )  # not in the workspace: a change there makes the state READY after the turn
     words = "\n".join("say word" for _ in range(300))
     items = Viewer(open_app(env=feed.sandbox.env, cwd=feed.sandbox.repo)).items()
     try:
         assert isinstance(next(items), Everything)
-        feed.say("claude", f"{words}\nwait go\nrun true")
-        (feed.sandbox.workspace() / "go").touch()
-        seen = _states(items, State.WAITS)
+        feed.say("claude", f"{words}\nwait {go}\nrun true")
+        seen = _states(items, State.RUNS)
+        go.touch()
+        seen += _states(items, State.WAITS)
         feed.say("stop")
         seen += _states(items, State.RESTS)
         assert set(seen) == {State.RUNS, State.WAITS, State.RESTS}
