@@ -206,7 +206,10 @@ MISTAKES: Mapping[str, tuple[Replacement, ...]] = {
     # A torn last line is not closed: it swallows the next record.
     "skip-newline": (Replacement("siding.ground.storage.writes", "_missing_newline", _no_bytes),),
     # Locks are not taken: writers run into each other.
-    "skip-lock": (Replacement("siding.ground.storage.locks", "FileLock._lock", _nothing),),
+    "skip-lock": (
+        Replacement("siding.ground.storage.locks", "FileLock._lock", _nothing),
+        Replacement("siding.ground.storage.locks", "FileLock.is_locked", _nothing),
+    ),
     # Only the lock of a task is not taken: two commands work in it at once.
     "skip-task-lock": (
         Replacement("siding.ground.storage.locks", "FileLock._lock", _but_the_tasks),
