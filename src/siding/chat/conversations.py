@@ -341,12 +341,9 @@ def listed_everywhere(project: Project) -> list[tuple[Task, list[Listed]]]:
 
 def _listed(chat: Chat) -> Listed:
     try:
-        talk = chat.talk()
+        talk = chat.present()
     except (OSError, SidingError) as error:
         talk = Talk(trouble=f"its story cannot be read: {error}")
-    if (talk.is_held_by_host or talk.is_handed_over) and not chat.has_host():
-        killed = "its own screen was cut off" if talk.is_handed_over else "its host was killed"
-        talk = talk._replace(is_held_by_host=False, is_handed_over=False, trouble=killed)
     return Listed(chat.id, talk, talk.standing)
 
 

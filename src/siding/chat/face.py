@@ -32,7 +32,7 @@ from siding.chat.abilities import abilities_of
 from siding.chat.answers import choices, permission
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
 from siding.chat.ends import SETTLED, SETTLES_WITHIN_S, Outcome, PromptEnd, end_in
-from siding.chat.following import followed, number_of, record_in, told
+from siding.chat.following import followed, number_of, told
 from siding.chat.outcome import TooLate, carried_out
 from siding.chat.pictures import Picture
 from siding.chat.requests import (
@@ -48,6 +48,7 @@ from siding.chat.requests import (
 )
 from siding.chat.state import after
 from siding.chat.store import Chat, Chats
+from siding.chat.story import record_in
 from siding.chat.talk import OpenAsk, Standing, Talk, Waiting
 from siding.chat.watching import Watch
 from siding.ground.errors import NotFound, UsageError
@@ -205,10 +206,7 @@ class Conversation:
     @property
     def talk(self) -> Talk:
         """Where it stands: its agent, its queue, what it asks, what it has used."""
-        talk = self.chat.talk()
-        if talk.is_held_by_host and not self.chat.has_host():
-            talk = talk._replace(is_held_by_host=False)  # its host was killed
-        return talk
+        return self.chat.present()
 
     @property
     def standing(self) -> Standing:

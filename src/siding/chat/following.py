@@ -1,21 +1,14 @@
 """Follow a conversation's story as it grows: every viewer reads the same file."""
 
 import re
-import select
-from _socket import socket
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterator
 
 from siding.chat.state import after
 from siding.chat.store import Chat
-from siding.chat.story import StoryReader
+from siding.chat.story import StoryReader, record_in
 from siding.chat.talk import Talk
-from siding.ground.process.control.frames import connect_to
-from siding.ground.storage.codec import NotJson, parse_object
+from siding.chat.watching import Watch
 
-_READ = 4096
-_LOOKS_EVERY_S = 1.0  # while no host is there to say that the story has grown
 _SEQ = re.compile(rb'"seq":([0-9]+)')
 
 
@@ -29,51 +22,20 @@ def told(chat: Chat) -> Iterator[bytes]:
 
 
 def followed(chat: Chat) -> Iterator[bytes]:
-    """Yield the lines that are there, and each new one, until nobody holds the agent any more.
-
-    What wakes it is a byte of the host; one that was not read says the same. A host that is killed
-    closes its socket.
-    """
-    reader = StoryReader(chat.story)
-    host: socket | None = None
-    talk = Talk()
+    """Yield the lines that are there, and each new one, until nobody holds the agent any more."""
+    watch, talk = Watch(chat), Talk()
     try:
         while True:
-            if host is None:
-                with suppress(OSError):
-                    host = connect_to(chat.socket)
-                    host.setblocking(False)
-            for line in reader.lines():
+            watch.connect()
+            for line in watch.lines():
                 talk = after(talk, record_in(line))
                 yield line
-            if host is None:
-                if not talk.is_held_by_host or not chat.has_host():
-                    yield from reader.lines()
-                    return
-                select.select([], [], [], _LOOKS_EVERY_S)
-                continue
-            select.select([host], [], [])
-            try:
-                gone = not host.recv(_READ)
-            except BlockingIOError:
-                gone = False
-            except OSError:
-                gone = True
-            if gone:
-                host.close()
-                host = None
+            if not watch.has_host and not (talk.is_held_by_host and chat.has_host()):
+                yield from watch.lines()
+                return
+            watch.wait()
     finally:
-        reader.close()
-        if host is not None:
-            host.close()
-
-
-def record_in(line: bytes) -> Mapping[str, Any]:
-    """Return a line as its record; an empty one if it cannot be read."""
-    try:
-        return parse_object(line)
-    except NotJson:
-        return {}
+        watch.close()
 
 
 def number_of(line: bytes) -> int:

@@ -13,7 +13,7 @@ from siding.chat.following import told
 from siding.chat.machine import Machine
 from siding.chat.requests import Asked, Change, Compact, GivePrompt, Request
 from siding.chat.store import QUEUE_WORK, Chat
-from siding.chat.talk import Standing, Talk, Waiting
+from siding.chat.talk import Talk, Waiting
 from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
 from siding.ground.storage.locks import FileLock, Holder, LockBusy
@@ -151,10 +151,3 @@ class _Nobody:
 
 def _no_parts(waiting: Waiting) -> Parts:
     raise AssertionError(f"nobody is there for prompt {waiting.prompt}")
-
-
-def standing(chat: Chat, talk: Talk) -> Standing:
-    """Return what a conversation is doing, that of a killed host as ended."""
-    if talk.is_held_by_host and not chat.has_host():
-        talk = talk._replace(is_held_by_host=False)
-    return talk.standing

@@ -103,10 +103,8 @@ def rest_of(talk: Talk, *, given: int, has_host: bool) -> Rest | None:
 
     `given` is how many requests its host has not taken.
     """
-    if not has_host and talk.is_held_by_host:
-        talk = talk._replace(
-            is_held_by_host=False, trouble="its host was killed", is_wanted_end=False
-        )
+    if not has_host:
+        talk = talk.left_behind()
     given += len(talk.queue)
     match talk.standing:
         case Standing.WAITS if any(each.decision for each in talk.asks):

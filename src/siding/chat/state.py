@@ -7,8 +7,10 @@ from siding.agents.talking.port import How, Origin
 from siding.chat.talk import OpenAsk, Parked, Switching, Talk, Waiting
 from siding.ground.storage.fields import mapping, text, whole, words
 
+_NOTHING = Talk()  # before its first line
 
-def folded(lines: Iterable[Mapping[str, Any]], before: Talk = Talk()) -> Talk:  # noqa: B008
+
+def folded(lines: Iterable[Mapping[str, Any]], before: Talk = _NOTHING) -> Talk:
     """Return where a conversation stands after these lines of its story."""
     for line in lines:
         before = after(before, line)

@@ -42,6 +42,12 @@ class Chat:
         """Return where it stands. With `is_live` a host keeps that beside its story."""
         return talk_in(self.kept, self.story, is_live=is_live)
 
+    def present(self) -> Talk:
+        """Return where it stands, that of a host that was killed as left behind."""
+        had_host, talk = self.has_host(), self.talk()
+        # What a host does before it lets go is read; one that has come meanwhile holds it.
+        return talk if had_host or self.has_host() else talk.left_behind()
+
     def talk_and_done(self) -> tuple[Talk, frozenset[str]]:
         """Return where it stands, and which of the requests that still lie there were acted on."""
         there = {each.id for each in self.requests.waiting()}

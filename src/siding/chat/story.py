@@ -9,7 +9,6 @@ the conversation.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +87,7 @@ class StoryReader:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield them as records. A line that cannot be read is passed over."""
-        for line in self.lines():
-            try:
-                yield parse_object(line)
-            except NotJson:
-                continue
+        return filter(None, map(record_in, self.lines()))
 
     def at(self, offset: int) -> bytes:
         """Return the byte there; nothing behind the end."""
@@ -102,9 +97,16 @@ class StoryReader:
         """Yield those of these events alone: what an agent says is most of a story."""
         wanted = re.compile(f'"event": ?"(?:{"|".join(events)})"'.encode())
         for line in self.lines():
-            if wanted.search(line, 0, _HEAD):
-                with suppress(NotJson):
-                    yield parse_object(line)
+            if wanted.search(line, 0, _HEAD) and (record := record_in(line)):
+                yield record
 
     def close(self) -> None:
         os.close(self._fd)
+
+
+def record_in(line: bytes) -> dict[str, Any]:
+    """Return a line as its record; an empty one if it cannot be read."""
+    try:
+        return parse_object(line)
+    except NotJson:
+        return {}

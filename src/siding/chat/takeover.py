@@ -44,6 +44,8 @@ _LOOK_S = 0.1
 _PATIENCE_S = 10.0  # for somebody else who takes a run over
 _OURS = str(Path(__file__).parents[1])
 
+_NOT_ASKED = SandboxRequest()
+
 
 class Screen(NamedTuple):
     """A run that can be taken over: one that lives, or has a step."""
@@ -95,7 +97,7 @@ def take(
     *,
     options: Sequence[str] = (),
     model: str = "",
-    sandbox: SandboxRequest = SandboxRequest(),  # noqa: B008
+    sandbox: SandboxRequest = _NOT_ASKED,
     by: str,
     forced: bool = False,
 ) -> Taken:
@@ -129,7 +131,7 @@ def take(
             session,
             Began(screen.agent, screen.program, tuple(options), model, by),
         )
-    if sandbox == SandboxRequest() and ran is not None:
+    if sandbox == _NOT_ASKED and ran is not None:
         sandbox = _asked_of(ran.sandbox)
     ensure_host(project, task, chat, sandbox)
     return Taken(task, chat, is_new=True)
@@ -255,7 +257,7 @@ def _begin(project: Project, chats: Chats, screen: Screen, session: str, began: 
 def _asked_of(report: SandboxReport | None) -> SandboxRequest:
     """Return a request for the sandbox that a run had."""
     if report is None or report.engine is None:
-        return SandboxRequest()
+        return _NOT_ASKED
     profile = None if report.profile in BY_NAME else report.profile or None
     network = report.network or None
     return SandboxRequest(sandbox=True, profile=profile, network=network, hosts=report.hosts)

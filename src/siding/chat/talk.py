@@ -150,6 +150,15 @@ class Talk(NamedTuple):
             return Standing.STARTING
         return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
 
+    def left_behind(self) -> "Talk":
+        """Return it as it is when nobody holds it, though its story ends as if somebody did."""
+        if not (self.is_held_by_host or self.is_handed_over):
+            return self
+        killed = "its own screen was cut off" if self.is_handed_over else "its host was killed"
+        return self._replace(
+            is_held_by_host=False, is_handed_over=False, is_wanted_end=False, trouble=killed
+        )
+
     def is_told_with(self, prompt: Waiting) -> bool:
         """Tell whether the story goes along with a prompt: a command of the agent's is alone."""
         is_first = self.sent is not None and self.sent.prompt == prompt.prompt

@@ -1,6 +1,7 @@
-"""Look at a conversation's story as it grows, from a loop that has more to do.
+"""Look at a conversation's story as it grows.
 
-`following` is for those who do nothing else.
+What wakes a viewer is a byte of the host; one that was not read says the same. A host that is
+killed closes its socket. `following` is for those who do nothing else.
 """
 
 import select
@@ -9,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from siding.chat.following import record_in
 from siding.chat.store import Chat
-from siding.chat.story import StoryReader
+from siding.chat.story import StoryReader, record_in
 from siding.ground.process.control.frames import connect_to
 
 _READ = 4096
@@ -42,18 +42,24 @@ class Watch:
             self._host.close()
             self._host = None
 
-    def records(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the lines that were not read yet. A line that cannot be read is passed over."""
-        self._drain()
-        for line in self._reader.lines():
-            record = record_in(line)
-            if record:
-                yield record
+    @property
+    def has_host(self) -> bool:
+        """Whether this is connected to one."""
+        return self._host is not None
 
-    def wait(self, seconds: float) -> None:
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines that were not read yet, each with its newline."""
+        self._drain()
+        return self._reader.lines()
+
+    def records(self) -> Iterator[Mapping[str, Any]]:
+        """Yield them as records. A line that cannot be read is passed over."""
+        return filter(None, map(record_in, self.lines()))
+
+    def wait(self, seconds: float | None = None) -> None:
         """Wait until there may be more to read; no longer than so."""
         if self._host is None:
-            select.select([], [], [], min(seconds, _LOOKS_S))
+            select.select([], [], [], _LOOKS_S if seconds is None else min(seconds, _LOOKS_S))
         else:
             select.select([self._host], [], [], seconds)
 

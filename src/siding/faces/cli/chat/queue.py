@@ -29,14 +29,13 @@ def _queue_options(parser: ArgumentParser) -> None:
 
 
 def _queue(arguments: Namespace, context: Context) -> int:
-    from siding.chat.outcome import standing
     from siding.chat.prompts import SHORT, prompts_of
     from siding.faces.cli.screen.table import print_table
     from siding.faces.cli.screen.words import ago
 
     _project, task, chat = found(context, arguments.task, arguments.chat)
     prompts = prompts_of(chat)
-    state = standing(chat, prompts.talk)
+    state = chat.present().standing
     shown = list(prompts.all) if arguments.all else prompts.open()
     if arguments.json:
         record = {"chat": chat.id, "task": task.id, "state": state.value}

@@ -166,7 +166,7 @@ def _number(line: bytes) -> int:
 
 def _told(chat: Chat, context: Context, after: int) -> int:
     """Show what there is of a story."""
-    from siding.chat.following import record_in
+    from siding.chat.story import record_in
     from siding.faces.cli.chat.showing import Teller
 
     teller = Teller(context.screen, chat.talk(), is_live=False)
@@ -179,7 +179,7 @@ def _told(chat: Chat, context: Context, after: int) -> int:
 
 def follow(chat: Chat, context: Context, *, after: int = 0) -> int:
     """Show a story and go on as it grows, until nobody holds the agent, or the person leaves."""
-    from siding.chat.following import record_in
+    from siding.chat.story import record_in
     from siding.faces.cli.chat.showing import Teller
 
     teller = Teller(context.screen, chat.talk(), is_live=True)
