@@ -1,9 +1,6 @@
 """A conversation with a real agent from the command line: prompts, an ask, steps, a stop, kills."""
 
-import json
 import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -15,45 +12,13 @@ from agents.talking.rows import ROWS as OWN_ROWS
 from agents.talking.rows import Row
 from sandbox import Sandbox
 from siding.agents.table import OWN
-from stories import story_in
+from stories import Told
 
-PATIENCE_S = 90.0
 COUNTED = ("claude", "codex")  # these tell of all that a turn has used
 ROWS = {name: row for name, row in {**OWN_ROWS, **ACP_ROWS}.items() if name != OWN}
 
 
-class Chat:
-    """The newest conversation of a task, as its lines say."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
-
-    @property
-    def story(self) -> list[dict[str, Any]]:
-        return story_in(self._sandbox.project)
-
-    @property
-    def row(self) -> dict[str, Any]:
-        found: list[dict[str, Any]] = self._sandbox.json("chat", "list", "--json")
-        return found[-1]
-
-    def events(self, name: str) -> list[dict[str, Any]]:
-        return [line for line in self.story if line["event"] == name]
-
-    def text(self) -> str:
-        return "".join(line["text"] for line in self.events("text"))
-
-    def until(self, holds: Callable[[], object]) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < end, json.dumps(self.story, indent=1)[-3000:]
-            time.sleep(0.05)
-
-    def turns(self, number: int) -> None:
-        self.until(lambda: len(self.events("turn-ended")) >= number)
-
-
-class Talk(Chat):
+class Talk(Told):
     """A conversation with a real agent, whose model says what a test wants."""
 
     def __init__(self, sandbox: Sandbox, agent: AgentAtWork, row: Row) -> None:

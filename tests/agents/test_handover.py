@@ -8,9 +8,9 @@ import pytest
 from agents.at_terminal import AGAIN_S, AtTerminal
 from agents.conftest import AgentAtWork, agent_named
 from agents.talking.rows import ROWS
-from agents.test_chat import Chat
 from drawn_terminal import DrawnTerminal
 from sandbox import SIDING, Sandbox
+from stories import Told
 
 
 class OwnScreen(DrawnTerminal):
@@ -47,7 +47,7 @@ def test_it_goes_to_the_own_screen_and_back(sandbox: Sandbox, name: str) -> None
     row = ROWS[name]
     with agent_named(sandbox, name) as agent:
         row.prepare(agent)
-        chat = Chat(sandbox)
+        chat = Told(sandbox)
         model = agent.says(["Hello to you."], ["Here I am."], ["Here again."], ["Back again."])
         # Its screen does not take what only its server does.
         words = agent.interactive()[1:] if name == "codex" else ()
@@ -78,7 +78,7 @@ def test_it_goes_to_the_own_screen_and_back(sandbox: Sandbox, name: str) -> None
 
 def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> None:
     with agent_named(sandbox, "claude") as claude, agent_named(sandbox, "codex") as codex:
-        chat = Chat(sandbox)
+        chat = Told(sandbox)
         first = claude.says(["Hello from Claude."], ["I am back."])
         second = codex.says([codex.shell("echo two >two.txt")], ["Two is there."])
         sandbox.siding("chat", "claude", "Say hello", "--new", "talk")
@@ -114,7 +114,7 @@ def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> Non
 @pytest.mark.parametrize("name", ["claude", "codex"])
 def test_its_own_screen_becomes_a_conversation(sandbox: Sandbox, name: str) -> None:
     with agent_named(sandbox, name) as agent:
-        chat = Chat(sandbox)
+        chat = Told(sandbox)
         model = agent.says(["Here I am."], ["I am held."])
         sandbox.siding("task", "start", "talk")
         shown = AtTerminal(agent)

@@ -14,7 +14,8 @@ import os
 import signal
 import sqlite3
 import sys
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def truly(what: str, about: str) -> None:
         os.fsync(truth.fileno())
 
 
-class Agent:
+class Agent(ABC):
     """What both protocols have in common."""
 
     def __init__(self) -> None:
@@ -83,26 +84,26 @@ class Agent:
         self.end()
         point("ended")
 
-    def serve(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def serve(self) -> None: ...
 
-    def record(self, prompt: str, text: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def record(self, prompt: str, text: str) -> None: ...
 
-    def begin(self, prompt: str, text: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def begin(self, prompt: str, text: str) -> None: ...
 
-    def tell(self, said: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def tell(self, said: str) -> None: ...
 
-    def ask(self, word: str) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def ask(self, word: str) -> bool: ...
 
-    def ran(self, allowed: bool) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def ran(self, allowed: bool) -> None: ...
 
-    def end(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def end(self) -> None: ...
 
 
 class ById(Agent):
@@ -275,7 +276,7 @@ class ByText(OverAcp):
         self.database.execute("COMMIT")
 
 
-KINDS = {"siding-agent": ById, "opencode": ByText, "qwen": OverAcp}
+KINDS: dict[str, Callable[[], Agent]] = {"siding-agent": ById, "opencode": ByText, "qwen": OverAcp}
 
 if __name__ == "__main__":
     KINDS[sys.argv.pop(1)]().serve()

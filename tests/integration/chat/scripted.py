@@ -4,20 +4,16 @@ import json
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from agents.talking import scripted_claude
 from sandbox import Sandbox
-from stories import story_in
+from stories import Told
 
-PATIENCE_S = 60.0
 AGENTS = ("claude", "siding-agent")
 
 
-class Talked:
+class Talked(Told):
     """The newest conversation of the task `talk`, with two agents that do as they are told."""
 
     def __init__(
@@ -26,7 +22,7 @@ class Talked:
         program_of: str = scripted_claude.__file__,
         programs: Path | None = None,
     ) -> None:
-        self.sandbox = sandbox
+        super().__init__(sandbox)
         programs = programs or sandbox.directory / "programs"
         programs.mkdir(exist_ok=True)
         for name in AGENTS:
@@ -44,21 +40,6 @@ class Talked:
     def send(self, prompt: str) -> None:
         self.siding("chat", "send", prompt)
 
-    @property
-    def story(self) -> list[dict[str, Any]]:
-        return story_in(self.sandbox.project)
-
-    @property
-    def row(self) -> dict[str, Any]:
-        found: list[dict[str, Any]] = self.sandbox.json("chat", "list", "--json")
-        return found[-1]
-
-    def events(self, *names: str) -> list[dict[str, Any]]:
-        return [line for line in self.story if line["event"] in names]
-
-    def text(self) -> str:
-        return "".join(line["text"] for line in self.events("text"))
-
     def taken(self) -> list[tuple[str, str]]:
         """Return the prompts that were taken, each with the agent that took it."""
         agent, texts, found = "", {}, []
@@ -70,15 +51,6 @@ class Talked:
             elif line["event"] in ("prompt-taken", "proven"):
                 found.append((agent, texts[line["prompt"]]))
         return found
-
-    def until(self, holds: Callable[[], object]) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < end, json.dumps(self.story, indent=1)[-3000:]
-            time.sleep(0.05)
-
-    def turns(self, number: int) -> None:
-        self.until(lambda: len(self.events("turn-ended")) >= number)
 
     def lets(self, number: int = 1) -> None:
         """Answer so many asks, one after the other, with yes."""

@@ -1,24 +1,20 @@
 """A conversation with the scripted Claude Code, as a person has it on the command line."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from agents.talking.scripted_claude import put_in
 from sandbox import Sandbox
-from stories import story_in
-
-PATIENCE_S = 60.0
+from stories import Told
 
 
-class Conversation:
+class Conversation(Told):
     """The newest conversation of the task at hand."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self.sandbox = sandbox
+        super().__init__(sandbox)
         self.go = sandbox.directory / "go"  # until it is there a turn that waits does
 
     def begin(self, prompt: str, *more: str) -> None:
@@ -35,37 +31,13 @@ class Conversation:
         return f"say at work\nwait {self.go}"
 
     @property
-    def story(self) -> list[dict[str, Any]]:
-        return story_in(self.sandbox.project)
-
-    @property
-    def row(self) -> dict[str, Any]:
-        found: list[dict[str, Any]] = self.sandbox.json("chat", "list", "--json")
-        return found[-1]
-
-    @property
     def waiting(self) -> list[str]:
         """The texts of what waits, in its order."""
         prompts = self.sandbox.json("chat", "queue", "--json")["prompts"]
         return [each["text"] for each in prompts if each["state"] == "waits"]
 
-    def events(self, name: str) -> list[dict[str, Any]]:
-        return [line for line in self.story if line["event"] == name]
-
-    def text(self) -> str:
-        return "".join(line["text"] for line in self.events("text"))
-
-    def until(self, holds: Callable[[], object]) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while not holds():
-            assert time.monotonic() < end, json.dumps(self.story, indent=1)[-3000:]
-            time.sleep(0.05)
-
     def until_text(self, said: str) -> None:
         self.until(lambda: said in self.text())
-
-    def turns(self, number: int) -> None:
-        self.until(lambda: len(self.events("turn-ended")) >= number)
 
     def end(self) -> None:
         self.go.touch()

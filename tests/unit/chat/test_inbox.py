@@ -1,18 +1,20 @@
 """What other threads have a host's loop do, and what it does by the clock."""
 
 import threading
+from functools import partial
 
 from siding.chat.alarms import Alarms
 from siding.chat.inbox import Inbox
 
 
 def test_who_prints_much_waits_for_the_loop_and_no_longer() -> None:
-    inbox, done = Inbox(), []
+    inbox = Inbox()
+    done: list[int] = []
     mebibyte = 1 << 20
 
     def print_much() -> None:
         for number in range(5):
-            inbox.put(lambda number=number: done.append(number), size=mebibyte)  # type: ignore[misc]
+            inbox.put(partial(done.append, number), size=mebibyte)
 
     prints = threading.Thread(target=print_much)
     prints.start()
