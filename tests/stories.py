@@ -46,6 +46,10 @@ class Told:
     def turns(self, number: int) -> None:
         self.until(lambda: len(self.events("turn-ended")) >= number)
 
+    def recorded(self, number: int) -> None:
+        """Wait until so many turns are steps: what is asked of the ledger needs that."""
+        self.until(lambda: len(self.events("recorded")) >= number)
+
 
 def story_in(project: Path) -> list[dict[str, Any]]:
     """Return the newest conversation of a project, in whichever task; [] if there is none."""

@@ -53,7 +53,7 @@ def test_it_goes_to_the_own_screen_and_back(sandbox: Sandbox, name: str) -> None
         words = agent.interactive()[1:] if name == "codex" else ()
         options = [f"--option={each}" for each in words]
         sandbox.siding("chat", name, "Say hello", "--new", "talk", *options)
-        chat.turns(1)
+        chat.recorded(1)
         agent.interactive()  # writes what it would ask first
         for said, answer in (("Come out", "Here I am."), ("And again", "Here again.")):
             shown = OwnScreen(sandbox, agent)
@@ -66,7 +66,7 @@ def test_it_goes_to_the_own_screen_and_back(sandbox: Sandbox, name: str) -> None
         ]
         assert len({each["session"] for each in chat.events("opened")}) == 1
         sandbox.siding("chat", "send", "Are you back?")
-        chat.turns(2)
+        chat.recorded(2)
         assert "Back again." in chat.text()
         last = json.dumps(model.requests[-1])
         assert all(each in last for each in ("Say hello", "Come out", "And again", "back?"))
@@ -82,7 +82,7 @@ def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> Non
         first = claude.says(["Hello from Claude."], ["I am back."])
         second = codex.says([codex.shell("echo two >two.txt")], ["Two is there."])
         sandbox.siding("chat", "claude", "Say hello", "--new", "talk")
-        chat.turns(1)
+        chat.recorded(1)
         session = chat.row["session"]
         options = [f"--option={each}" for each in ROWS["codex"].options(codex)]
         sandbox.siding("chat", "switch", "codex", *options)
@@ -90,7 +90,7 @@ def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> Non
         chat.until(lambda: chat.events("put"))
         (put,) = chat.events("put")
         sandbox.siding("decide", "answer", put["decision"], "--choose", "1=run")
-        chat.turns(2)
+        chat.recorded(2)
         assert chat.row["agent"] == "codex"
         told = json.dumps(second.requests[0])
         assert all(each in told for each in ("Person: Say hello", "claude: Hello from Claude."))
@@ -99,7 +99,7 @@ def test_another_agent_goes_on_and_the_first_comes_back(sandbox: Sandbox) -> Non
         assert not (sandbox.workspace() / "two.txt").exists()
         sandbox.siding("chat", "switch", "claude")
         sandbox.siding("chat", "send", "Who made two.txt?")
-        chat.turns(3)
+        chat.recorded(3)
         assert chat.row["session"] == session
         told = json.dumps(first.requests[-1])
         assert all(each in told for each in ("Say hello", "Person: Make two.txt", "taken back"))
@@ -127,7 +127,7 @@ def test_its_own_screen_becomes_a_conversation(sandbox: Sandbox, name: str) -> N
         shown.finish()
         assert [each["text"] for each in chat.events("told")] == ["Come out", "Here I am."]
         sandbox.siding("chat", "send", "Are you held?")
-        chat.turns(1)
+        chat.recorded(1)
         assert "I am held." in chat.text()
         assert "Come out" in json.dumps(model.requests[-1])
         assert [each["prompt"] for each in agent.turns] == ["Come out", "Are you held?"]
