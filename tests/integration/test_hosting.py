@@ -191,7 +191,7 @@ def test_stop_from_another_process_ends_one_run_of_a_program(task: Sandbox) -> N
     second.began()
     task.siding("stop", first.began().run.id)
     assert first.wait().exit_code == 143
-    assert not second.future.done()
+    assert not second.result.is_kept
     second.cancel(now=True)
     assert second.wait().step is not None
 

@@ -23,17 +23,8 @@ from siding.ground.errors import SidingError
 from siding.record.runs.reported import Reported, read_reported, write_reported
 from siding.record.runs.store import Runs
 from siding.running.stop import tell_to_end
-from siding.usage.limits import (
-    NO_LIMIT,
-    AtLimit,
-    Measured,
-    Passed,
-    Place,
-    UsageLimits,
-    measure,
-    passed,
-    usage_limits,
-)
+from siding.usage.limits import NO_LIMIT, AtLimit, UsageLimits, usage_limits
+from siding.usage.reached import Measured, Passed, Place, measure, passed
 
 _SHARE = 20  # counting takes at most about this part of the time between two prompts
 _AT_LEAST_S = 2.0

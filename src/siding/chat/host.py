@@ -189,7 +189,7 @@ class Host:
             self._machine.talk = self._writer.add(trouble)
         self._turns = TurnRecorder(self._project, self._task, self._began.run)
         self._cleanup.callback(self._turns.close)
-        self._hosted.future.add_done_callback(lambda _future: self._inbox.put(self._over))
+        self._hosted.result.when_kept(lambda _result: self._inbox.put(self._over))
         self._alarms.set("held", _HELD_WITHIN_S, self._held_late)
         self._alarms.set("opens", _OPENS_WITHIN_S, self._opens_late)
         self._look_around()
@@ -341,7 +341,7 @@ class Host:
         exit_code: int | None = None
         reason = ""
         was_ready = self._machine.talk.is_open
-        error = self._hosted.future.exception()
+        error = self._hosted.result.error
         if error is not None:
             reason = why(error)
         else:

@@ -33,7 +33,6 @@ from siding.record.runs.reported import Reported, read_reported, title_of
 from siding.record.runs.run import Run
 from siding.running.request import Reporting, RunRequest
 from siding.usage.brief import used_in
-from siding.usage.of_run import with_used
 
 _PATIENCE = "20h"  # both agents wait for a tool as long as they are told to
 _ALONE = (sys.executable, "-S", "-E", "-I")
@@ -153,6 +152,8 @@ def with_reported(
             *notes,
             f"{run.agent} reported nothing ({why}): no turns, and no command was judged",
         )
+    from siding.usage.of_run import with_used
+
     found = with_used(app, run, found)
     report = AgentReport(
         session=found.session,

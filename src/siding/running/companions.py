@@ -63,12 +63,16 @@ def reporting_of(
 
 def _may_hold(work: Work, request: RunRequest) -> bool:
     """Return whether the agent may have to wait at a limit of what it uses."""
-    from siding.usage.limits import limits_before
+    from siding.usage.limits import AtLimit, usage_limits
 
     if request.over_limit:
         return False
-    limits = limits_before(work.project, work.recorder.task.name, work.recorder.root)
-    return limits.is_set and limits.at_limit != "warn"
+    limits = usage_limits(work.project)
+    if limits.is_set:
+        from siding.usage.reached import warn_of_limits
+
+        warn_of_limits(work.project, limits, work.recorder.task.name, work.recorder.root)
+    return limits.is_set and limits.at_limit is not AtLimit.WARN
 
 
 def terms_of(

@@ -10,11 +10,12 @@ what the run started, and the next command in the task records it.
 """
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.command import StdinPlan
+from siding.ground.process.promise import Promise
 from siding.ground.process.requests import InputClosed, Requests
 from siding.guard.ruling import Asker
 from siding.record.place.project import Project
@@ -22,6 +23,9 @@ from siding.record.runs.run import Run
 from siding.record.tasks.task import Task
 from siding.running.request import RunRequest, RunResult, Terminal
 from siding.running.run import run
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["Began", "Hosted", "InputClosed", "NotStarted", "Printed", "RunEvent", "host"]
 
@@ -47,8 +51,7 @@ Observer = Callable[[RunEvent], None]
 class Hosted:
     """A run whose host is a thread of this process. Its methods may be called in any thread.
 
-    `future` has the result of the run, or the error that refused it; `asyncio.wrap_future` makes
-    it one that a coroutine can await.
+    `result` has the result of the run, or the error that refused it.
     """
 
     def __init__(
@@ -60,8 +63,8 @@ class Hosted:
         observe: Observer,
         ask: Asker | None,
     ) -> None:
-        self.future: Future[RunResult] = Future()
-        self._began: Future[Began] = Future()
+        self.result: Promise[RunResult] = Promise()
+        self._began: Promise[Began] = Promise()
         self._requests = Requests(lambda data, is_stderr: observe(Printed(data, is_stderr)))
         self._project = project
         self._request = request
@@ -73,7 +76,7 @@ class Hosted:
 
     def began(self, timeout_s: float | None = None) -> Began:
         """Wait until the command runs. Raises what refused the run, and TimeoutError."""
-        return self._began.result(timeout_s)
+        return self._began.wait(timeout_s)
 
     def send(self, data: bytes) -> None:
         """Give the command input; wait while it has much unread. Raises InputClosed."""
@@ -96,9 +99,24 @@ class Hosted:
 
     def wait(self, timeout_s: float | None = None) -> RunResult:
         """Wait until the run is recorded. Raises what refused it, and TimeoutError."""
-        result = self.future.result(timeout_s)
+        result = self.result.wait(timeout_s)
         self._thread.join()
         return result
+
+    def future(self) -> "Future[RunResult]":
+        """Return the result as a future, which `asyncio.wrap_future` makes one to await."""
+        from concurrent.futures import Future
+
+        found: Future[RunResult] = Future()
+
+        def pass_on(result: Promise[RunResult]) -> None:
+            if result.error is not None:
+                found.set_exception(result.error)
+            else:
+                found.set_result(result.wait())
+
+        self.result.when_kept(pass_on)
+        return found
 
     def _host(self) -> None:
         try:
@@ -111,17 +129,16 @@ class Hosted:
             )
         except BaseException as error:  # noqa: BLE001 - whoever waits gets it
             self._requests.over()
-            _fail(self._began, error)
-            self.future.set_exception(error)
+            self._began.fail(error)
+            self.result.fail(error)
             return
         self._requests.over()  # nobody did when the command was not started
-        if not self._began.done():
-            self._began.set_exception(NotStarted(result))
-        self.future.set_result(result)
+        self._began.fail(NotStarted(result))  # where it did not begin
+        self.result.keep(result)
 
     def _on_running(self, task: Task, run: Run) -> None:
         began = Began(task, run)
-        self._began.set_result(began)
+        self._began.keep(began)
         self._observe(began)
 
 
@@ -149,8 +166,3 @@ def host(
     """
     own = Project(project.app, project.layout, project.paths)  # its stores are of one thread
     return Hosted(own, request, pty=pty, observe=observe, ask=ask)
-
-
-def _fail(future: "Future[Began]", error: BaseException) -> None:
-    if not future.done():
-        future.set_exception(error)

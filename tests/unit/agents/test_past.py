@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.agents.claude import past as claude_past
+from siding.agents.claude.resuming import continues
 from siding.agents.codex import past as codex_past
 from siding.agents.hooks import NEWEST, CannotShorten, Past, PastTurn, Shortened, first_gone
 from siding.ground.errors import NotARegularFile
@@ -43,7 +44,7 @@ def test_all_that_is_left_out_was_taken_back_and_no_more_could_be(gone: list[boo
     ],
 )
 def test_what_claude_code_goes_on_with(words: list[str], named: str | None) -> None:
-    assert claude_past.continues(("claude", *words)) == named
+    assert continues(("claude", *words)) == named
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from siding.agents.claude import past as claude_past
 from siding.agents.claude.queue import typed_in
+from siding.agents.claude.resuming import continues
 from siding.agents.edits import replaces, replaces_several, writes
 from siding.agents.hook_words import CALLED, JUDGED, Hooked, Words, merged
 from siding.agents.hooks import (
@@ -20,8 +20,10 @@ from siding.agents.hooks import (
     Adapter,
     Injection,
     Moment,
+    Past,
     Reach,
     Report,
+    Shortened,
     Takes,
     TypedMeanwhile,
 )
@@ -199,8 +201,14 @@ class Claude(Hooked):
         return Injection((program, *tools, _SETTINGS, json.dumps(settings), *kept))
 
 
+def _without(argv: tuple[str, ...], past: Past) -> Shortened | None:
+    from siding.agents.claude.past import without
+
+    return without(argv, past)
+
+
 _WORDS = Words({name: moment for name, (moment, _s) in MOMENTS.items()}, TOOLS)
-ADAPTER: Adapter = Claude(_WORDS, claude_past.continues, claude_past.without)
+ADAPTER: Adapter = Claude(_WORDS, continues, _without)
 
 
 def _hooks(reach: Reach, *, asks: bool) -> dict[str, list[dict[str, Any]]]:

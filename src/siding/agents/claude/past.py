@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from siding.agents.claude.resuming import FORK, RESUME, given_in
 from siding.agents.hooks import NEWEST, CannotShorten, Past, PastTurn, Shortened, first_gone
 from siding.agents.transcripts.heads import MessageHead
 from siding.agents.transcripts.kinds import USER
@@ -24,11 +25,6 @@ from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.ground.storage.fields import text
 
-_RESUME = ("--resume", "-r")
-_CONTINUE = ("--continue", "-c")
-_FORK = "--fork-session"
-_AT = "--resume-session-at"
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PROMPT = re.compile(rb'"promptId":"([^"\\]+)"')  # as the agent writes it: without blanks
 _CHUNK = 1 << 20
 # Commands for the agent itself (`/compact`) and what they print, and the end of helpers.
@@ -42,23 +38,9 @@ class _Prompt(NamedTuple):
     said: str = ""
 
 
-class _Given(NamedTuple):
-    """What a command line says of an older conversation, and the words without that."""
-
-    session: str | None
-    rest: tuple[str, ...]
-
-
-def continues(argv: tuple[str, ...]) -> str | None:
-    """Return the id of the conversation that a command line goes on with, or NEWEST."""
-    if _AT in argv:
-        return None  # the person says where to go on
-    return _given(argv[1:]).session
-
-
 def without(argv: tuple[str, ...], past: Past) -> Shortened | None:
     """Return the command line that goes on with a copy. Raises CannotShorten, OSError."""
-    given = _given(argv[1:])
+    given = given_in(argv[1:])
     if not _is_own(past.transcript, past.env):
         raise CannotShorten("its file is not among those of the agent")
     if given.session == NEWEST and not _is_newest(past.transcript):
@@ -73,34 +55,12 @@ def without(argv: tuple[str, ...], past: Past) -> Shortened | None:
     first = prompts[at]
     assert first.turn is not None
     if at == 0:
-        rest = (word for word in given.rest if word != _FORK)
+        rest = (word for word in given.rest if word != FORK)
         return Shortened((argv[0], *rest), first.turn.turn)
     _copy(past, first.head)
-    fork = () if _FORK in given.rest else (_FORK,)
-    words = (argv[0], _RESUME[0], str(past.copy), *fork, *given.rest)
+    fork = () if FORK in given.rest else (FORK,)
+    words = (argv[0], RESUME[0], str(past.copy), *fork, *given.rest)
     return Shortened(words, first.turn.turn)
-
-
-def _given(words: tuple[str, ...]) -> _Given:
-    session: str | None = None
-    kept: list[str] = []
-    at = 0
-    while at < len(words):
-        word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
-        if word == "--":
-            kept += words[at:]
-            break
-        name, is_joined, value = word.partition("=")
-        if word in _CONTINUE:
-            session = NEWEST
-        elif name in _RESUME and is_joined and _ID.fullmatch(value):
-            session = value
-        elif word in _RESUME and _ID.fullmatch(after):
-            session, at = after, at + 1
-        else:
-            kept.append(word)
-        at += 1
-    return _Given(session, tuple(kept))
 
 
 def _is_newest(transcript: Path) -> bool:

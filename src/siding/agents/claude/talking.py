@@ -8,13 +8,12 @@ A prompt is proven taken by a line of its transcript with our id. That there is 
 nothing: newer versions ask the model before the line is on disk.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from glob import escape
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from siding.agents.claude.home import HOME
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
@@ -96,8 +95,8 @@ def records_with(word: str, path: Path) -> Iterator[Mapping[str, Any]]:
         with path.open("rb") as lines:
             for line in lines:
                 if wanted in line:
-                    with suppress(msgspec.DecodeError, RecursionError):
-                        yield mapping(msgspec.json.decode(line))
+                    with suppress(ValueError, RecursionError):
+                        yield mapping(json.loads(line))
     except OSError:
         return
 

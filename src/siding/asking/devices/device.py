@@ -5,8 +5,6 @@ the code's scrypt, not the code: who reads the file has to try codes, at 30 ms e
 million million of them.
 """
 
-import hashlib
-import hmac
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
@@ -154,6 +152,8 @@ def judged(offer: Offer | None, code: str, *, now: float) -> tuple[Offer | None,
         return offer, Reason.NO_OFFER
     if offer.is_over(now):
         return offer, Reason.LATE_CODE if offer.tries else Reason.TOO_MANY
+    import hmac  # OpenSSL, which takes 3.5 MB of each host: only where a code is checked
+
     if not hmac.compare_digest(offer.digest, _digest(code, offer.salt)):
         left = offer._replace(tries=offer.tries - 1)
         return left, Reason.WRONG_CODE if left.tries else Reason.TOO_MANY
@@ -183,6 +183,8 @@ def offer_from(document: Mapping[str, Any]) -> Offer:
 
 
 def _digest(code: str, salt: str) -> str:
+    import hashlib
+
     plain = "".join(each for each in code.lower() if each in ALPHABET)[:64]
     return hashlib.scrypt(
         plain.encode(), salt=bytes.fromhex(salt), n=1 << 14, r=8, p=1, dklen=32

@@ -98,7 +98,7 @@ async def hosted(
         run.end_input()
     except InputClosed:
         pass  # it was refused, or has ended already: its result says so
-    over = asyncio.wrap_future(run.future)
+    over = asyncio.wrap_future(run.future())
     gave_up = cancelled = False
     try:
         while not over.done():

@@ -8,7 +8,8 @@ import pytest
 
 from integration.undo.desk import Desk
 from integration.usage import homes
-from siding.usage.limits import Amount, Place, UsageLimits, amount_in, measure
+from siding.usage.limits import Amount, UsageLimits, amount_in
+from siding.usage.reached import Place, measure
 
 BEGAN = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
