@@ -8,7 +8,6 @@ of a screen that died, and is swept by the next one that opens.
 
 import fcntl
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -25,7 +24,7 @@ class OpenScreen:
 
     def __init__(self, home: Home) -> None:
         self._directory = home.screens_dir
-        self._path = self._directory / secrets.token_hex(8)
+        self._path = self._directory / os.urandom(8).hex()
         self._fd: int | None = None
         self._said: bytes = b""
 

@@ -19,7 +19,6 @@ from siding.agents.transcripts.kinds import (
     PROGRESS,
     SYSTEM,
     USER,
-    PreservedSegment,
     Record,
     moment,
 )
@@ -29,6 +28,17 @@ from siding.ground.storage.codec import NotJson, parse_object
 
 _TOOL_RESULT = b'"tool_result"'
 _VERSION_WITHIN = 64  # bytes from the end of a line
+
+
+class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
+    """Messages before a boundary that a compaction keeps.
+
+    They are the chain from head to tail, and come after the anchor.
+    """
+
+    head_uuid: str
+    anchor_uuid: str
+    tail_uuid: str
 
 
 class MessageHead(Struct, gc=False):

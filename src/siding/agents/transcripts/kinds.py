@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
-
 Record: TypeAlias = dict[str, Any]
 
 FORMAT_VERSION: Final = 1  # written into the field "v" of every line
@@ -19,17 +17,6 @@ SPOKEN: Final = frozenset({USER, ASSISTANT})
 
 COMPACT_BOUNDARY: Final = "compact_boundary"
 SNIP_BOUNDARY: Final = "snip_boundary"
-
-
-class PreservedSegment(Struct, rename="camel", frozen=True, kw_only=True):
-    """Messages before a boundary that a compaction keeps.
-
-    They are the chain from head to tail, and come after the anchor.
-    """
-
-    head_uuid: str
-    anchor_uuid: str
-    tail_uuid: str
 
 
 def moment(timestamp: object) -> int | None:

@@ -8,8 +8,8 @@ twice keeps its first place and its last value.
 from collections.abc import Iterable
 from itertools import takewhile
 
-from siding.agents.transcripts.heads import MessageHead, SeenLine, look_at
-from siding.agents.transcripts.kinds import PreservedSegment, Record
+from siding.agents.transcripts.heads import MessageHead, PreservedSegment, SeenLine, look_at
+from siding.agents.transcripts.kinds import Record
 from siding.agents.transcripts.reading.damage import (
     Bridge,
     Remains,
