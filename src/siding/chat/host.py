@@ -270,8 +270,8 @@ class Host:
             request = asked.request
             if isinstance(request, GivePrompt) and asked.id not in self._writer.done:
                 prompt, words, files, _steers = request
-                self._writer.add(Queued(prompt, words, files, by=asked.by), asked.id, now=True)
-                self._chat.requests.done(asked.id)
+                self._writer.add(Queued(prompt, words, files, by=asked.by), asked.id)
+                self._writer.take_away([asked])
 
     def _close(self) -> None:
         self._inbox.let_pass()
@@ -476,10 +476,14 @@ class Host:
     def _take_requests(self) -> None:
         if not self._writer.is_at_its_place():
             raise CannotHold("the directory of this conversation was moved or removed")
-        for asked in self._chat.requests.waiting():
+        waiting = self._chat.requests.waiting()
+        for asked in waiting:
             if asked.id not in self._writer.done:  # else a host was killed right then
                 self._machine.asked_for(asked)
-            self._chat.requests.done(asked.id)
+        if waiting:
+            for act in self._machine.acts():  # the workspace is looked at while the disk works
+                self._do(act)
+            self._writer.take_away(waiting)
 
     def _parts_of(self, waiting: Waiting) -> Parts:
         pictures = [self._picture(name) for name in waiting.files]

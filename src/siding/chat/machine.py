@@ -411,7 +411,7 @@ class Machine:
         waiting = [each.prompt for each in self.talk.queue]
         for prompt in waiting:
             self._note(Dropped(prompt, by))
-        self._note(StopAsked(by), request)  # on the disk with what it drops
+        self._note(StopAsked(by), request)
         self._compacts = False
         if self.talk.is_running or self.talk.sent is not None or self._is_compacting:
             self._stop_agent()
@@ -442,5 +442,8 @@ class Machine:
             self._go_on()
 
     def _note(self, event: Any, request: str = "", *, now: bool = False) -> None:
-        """Add to the story; `now` if it has to be on the disk before anything else is done."""
-        self.talk = self._add(event, request, now=now or bool(request))
+        """Add to the story; `now` if it has to be on the disk before anything else is done.
+
+        The effect of a request has not: the request is, until whoever took it has synced the story.
+        """
+        self.talk = self._add(event, request, now=now)

@@ -113,7 +113,7 @@ def work_off_in(writer: StoryWriter, chat: Chat, *, since_ns: int = 0) -> bool:
             _carry_out(asked, machine, writer)
         if isinstance(asked.request, GivePrompt) and asked.at_ns > since_ns:
             is_given = True
-        chat.requests.done(asked.id)
+        writer.take_away([asked])
     return is_given
 
 

@@ -165,9 +165,18 @@ class Requests:
         found = (self._read(name) for name in names if name.endswith(_SUFFIX))
         return [each for each in found if each is not None]
 
-    def done(self, request_id: str) -> None:
+    def done(self, request_id: str, *, durably: bool) -> None:
+        """Take a request away: its effect is on the disk.
+
+        One whose effect is in the story may come back with a machine that lost its power, and is
+        known then. Where the story has nothing of it, it is taken away `durably`.
+        """
+        path = self._directory / f"{request_id}{_SUFFIX}"
         with suppress(FileNotFoundError):
-            remove_file(self._directory / f"{request_id}{_SUFFIX}")
+            if durably:
+                remove_file(path)
+            else:
+                path.unlink()
 
     def _read(self, name: str) -> Asked | None:
         data = read_small(self._directory / name, LONGEST)

@@ -35,7 +35,11 @@ class Story:
         write_all(self._fd, line)
         self.size += len(line)
         if now:
-            flush(self._fd)
+            self.sync()
+
+    def sync(self) -> None:
+        """Return when all that was added is on the disk."""
+        flush(self._fd)
 
     def is_at(self, path: Path) -> bool:
         """Tell whether the file is still the one that has this path."""

@@ -3,7 +3,7 @@
 Where the conversation stands (`talk`) is kept beside it, so that nobody reads the story again.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +11,7 @@ from siding.agents.talking.port import PromptTaken, TurnEnded
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.kept import Keeper
 from siding.chat.masking import PIECES, Masker
+from siding.chat.requests import Asked
 from siding.chat.state import after
 from siding.chat.store import Chat
 from siding.chat.story import Story
@@ -21,8 +22,8 @@ from siding.record.place.project import Project
 class StoryWriter:
     """The story of one conversation, open for its one writer.
 
-    `done` are requests that still lie there and were carried out. `on_grown` is called after each
-    line.
+    `done` are requests that still lie there and whose effect is in the story. `on_grown` is called
+    after each line.
     """
 
     def __init__(self, project: Project, chat: Chat) -> None:
@@ -30,7 +31,8 @@ class StoryWriter:
         self._masker = Masker(project.redaction)
         self.on_grown: Callable[[], None] = _nothing
         self._story = Story(chat.story)
-        self.talk, self.done = chat.talk_and_done()
+        self.talk, done = chat.talk_and_done()
+        self.done = set(done)
         self._keeper = Keeper(chat.kept)
 
     def add(self, event: Any, request: str = "", *, now: bool = False) -> Talk:
@@ -50,6 +52,13 @@ class StoryWriter:
         """Append what is held back of pieces of text: no more of it comes."""
         for each in self._masker.rest():
             self._write(each, "", now=False)
+
+    def take_away(self, requests: Iterable[Asked]) -> None:
+        """Take away requests that were carried out, as soon as their effects are on the disk."""
+        self._story.sync()
+        for each in requests:
+            self._chat.requests.done(each.id, durably=each.id not in self.done)
+            self.done.discard(each.id)
 
     def is_at_its_place(self) -> bool:
         return self._story.is_at(self._chat.story)
@@ -79,6 +88,8 @@ class StoryWriter:
         if has_secret:
             self._chat.keep_prompt(event.prompt, event.text)
         self._story.add(kept, now=now)
+        if request:
+            self.done.add(request)
         settled = self._settled_by(event)
         if settled and not has_secret:
             self._chat.forget_prompt(settled)

@@ -65,7 +65,7 @@ def test_a_host_that_lives_gets_no_other_one(case: Case) -> None:
     assert case.now == 0, "nothing is asked of it"
     conversations.give(case.project, case.chat, "go on", by="test")
     (asked,) = case.chat.requests.waiting()
-    case.meanwhile = lambda: case.chat.requests.done(asked.id)
+    case.meanwhile = lambda: case.chat.requests.done(asked.id, durably=True)
     assert not case.ensured()
     assert not case.chat.requests.waiting()
     conversations.give(case.project, case.chat, "go on", by="test")

@@ -178,6 +178,7 @@ class Conversation(RuleBasedStateMachine):
         self.number += 1
         self.machine.asked_for(Request(f"q{self.number}", request, "me"))
         self.act()
+        self.durable = len(self.story)
 
     # -- people ------------------------------------------------------------------------------------
 
@@ -332,6 +333,19 @@ class Conversation(RuleBasedStateMachine):
         """What was not on the disk is gone, and so is the agent."""
         self.story = self.story[: self.durable]
         self.host()
+
+    @rule()
+    def kill_host_that_takes_a_prompt(self) -> None:
+        """Its effect is not on the disk: the request is, and the next host carries it out."""
+        prompt = f"p{len(self.given)}"
+        self.given[prompt] = "waits"
+        asked = Request(f"q-{prompt}", GivePrompt(prompt, f"do {prompt}"), "me")
+        self.machine.asked_for(asked)
+        self.act()
+        self.kill_host()
+        self.machine.asked_for(asked)
+        self.act()
+        self.durable = len(self.story)
 
     # -- laws --------------------------------------------------------------------------------------
 
