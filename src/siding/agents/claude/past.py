@@ -131,7 +131,7 @@ def _prompts(
         if head.kind != USER or head.answers:
             continue
         line = transcript.raw(head.offset, head.size)
-        said = _typed(line)
+        said = typed(line)
         if head.uuid not in known and said is None:
             continue
         turn = _turn_in(line)
@@ -166,7 +166,7 @@ def _is_of(said: str, turn: PastTurn) -> bool:
     )
 
 
-def _typed(line: bytes) -> str | None:
+def typed(line: bytes) -> str | None:
     """Return what a person typed, as a message has it; None if it is the agent's own."""
     try:
         message = parse_object(line)

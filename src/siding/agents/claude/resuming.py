@@ -19,6 +19,14 @@ class Given(NamedTuple):
     rest: tuple[str, ...]
 
 
+class WayBack(NamedTuple):
+    """Where a conversation goes on: after a message, as it is ("") or as a new one (`is_anew`)."""
+
+    after: str = ""
+    is_anew: bool = False
+    why_not: str = ""  # there is no way
+
+
 def continues(argv: tuple[str, ...]) -> str | None:
     """Return the id of the conversation that a command line goes on with, or NEWEST."""
     if _AT in argv:

@@ -56,6 +56,7 @@ ABILITIES = Abilities(
     pictures=True,
     commands=True,
     compacts=True,
+    goes_back=True,
     own_screen=True,
 )
 _MODES = ("default", "acceptEdits", "plan")  # those that every version has

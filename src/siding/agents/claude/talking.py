@@ -9,13 +9,14 @@ nothing: newer versions ask the model before the line is on disk.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import escape
 from pathlib import Path
 from typing import Any
 
 from siding.agents.claude.home import HOME
+from siding.agents.claude.resuming import WayBack
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 from siding.ground.storage.fields import mapping
@@ -35,19 +36,20 @@ class ClaudeTalking:
     settles_s = 0.5  # at the result the answer is not in the transcript yet
 
     def opened(self, hold: Hold) -> Opening:
-        words, mode = words_of(hold)
+        way = way_of(hold, transcripts_of(hold, hold.session))
+        words, mode = words_of(hold, way)
         start = Start(
             session=hold.goes_on_from(),
             cwd=str(hold.cwd),
             mode=mode,
             effort=hold.effort,
-            goes_on=bool(hold.session),
+            goes_on=bool(hold.session) and not way.is_anew,
         )
-        return Opening(argv=(*hold.program, *words, *hold.options), talker=ClaudeTalker(start))
+        argv = (*hold.program, *words, *hold.options)
+        return Opening(argv=argv, talker=ClaudeTalker(start), why_not=way.why_not)
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
-        root = HOME.root(hold.env, Path(hold.env.get("HOME") or Path.home()))
-        for path in root.glob(f"projects/*/{escape(sent.session)}.jsonl"):
+        for path in transcripts_of(hold, sent.session):
             if any(_is_line_of(sent.prompt, record) for record in records_with(sent.prompt, path)):
                 return Proof.TAKEN
         return Proof.UNSURE
@@ -56,7 +58,22 @@ class ClaudeTalking:
         return screen_of(hold)
 
 
-def words_of(hold: Hold) -> tuple[list[str], str]:
+def transcripts_of(hold: Hold, session: str) -> list[Path]:
+    """Return where the transcript of a conversation lies; [] if it is not there."""
+    root = HOME.root(hold.env, Path(hold.env.get("HOME") or Path.home()))
+    return [*root.glob(f"projects/*/{escape(session)}.jsonl")] if session else []
+
+
+def way_of(hold: Hold, transcripts: Sequence[Path]) -> WayBack:
+    """Return where it goes on: as the conversation is, unless that is to go back."""
+    if not hold.before:
+        return WayBack(is_anew=not hold.session)
+    from siding.agents.claude.going_back import way_back
+
+    return way_back(transcripts[0] if transcripts else None, hold.before)
+
+
+def words_of(hold: Hold, way: WayBack) -> tuple[list[str], str]:
     """Return the words of the command line behind the program, and the mode among them."""
     words = [*_STREAM]
     mode = ""
@@ -67,9 +84,10 @@ def words_of(hold: Hold) -> tuple[list[str], str]:
     # In one word: a text may begin with a dash.
     words += [f"--model={hold.model}"] if hold.model else []
     words += [f"--append-system-prompt={hold.text}"] if hold.text else []
-    if hold.session:
+    if not way.is_anew:
         words.append(f"--resume={hold.session}")
-    elif hold.new_session:
+        words += [f"--resume-session-at={way.after}", "--fork-session"] if way.after else []
+    if (way.is_anew or way.after) and hold.new_session:
         words.append(f"--session-id={hold.new_session}")
     return words, mode
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.codex.approvals import answered, asked, takes_reason
+from siding.agents.codex.going_back import way_back
 from siding.agents.codex.modes import MODES, PLAN, mode_of, settings_of
 from siding.agents.codex.thread_events import ThreadEvents
 from siding.agents.codex.troubles import Troubles, not_opened, reason_of
@@ -56,6 +57,7 @@ class ThreadStart(NamedTuple):
     cwd: str
     session: str  # "" for a new one
     params: Mapping[str, Any]  # of `thread/start`
+    before: str = ""  # the turn of it before which a fork goes on
     mode: str = ""
     effort: str = ""
 
@@ -190,7 +192,9 @@ class CodexTalker:
         match answer.method:
             case "initialize":
                 return self._initialized(answer)
-            case "thread/start" | "thread/resume":
+            case "thread/read":
+                return self._go_back(answer)
+            case "thread/start" | "thread/resume" | "thread/fork":
                 return self._begun(answer)
             case "skills/list" | "account/read":
                 return self._known(answer)
@@ -217,15 +221,37 @@ class CodexTalker:
         named = text(answer.fields.get("userAgent")).partition("/")[2]
         self._version = named.partition(" ")[0]
         self._rpc.notify("initialized")
-        if self._start.session:
-            given = {**self._start.params, "threadId": self._start.session, "excludeTurns": True}
-            self._rpc.request("thread/resume", given)
+        if self._start.before:
+            read = {"threadId": self._start.session, "includeTurns": True}
+            self._rpc.request("thread/read", read)
+        elif self._start.session:
+            self._go_on("thread/resume")
+        else:
+            self._rpc.request("thread/start", self._start.params)
+        return []
+
+    def _go_on(self, method: str, **fields: str) -> None:
+        thread = {"threadId": self._start.session, "excludeTurns": True, **fields}
+        self._rpc.request(method, {**self._start.params, **thread})
+
+    def _go_back(self, answer: RpcAnswer) -> list[Event]:
+        """Fork the thread behind the last turn that stays; begin a new one if there is none."""
+        if answer.fault is not None:
+            return [Troubled(Trouble.NOT_BACK, answer.fault.message)]
+        turns = mappings(mapping(answer.fields.get("thread")).get("turns"))
+        way = way_back(turns, self._start.before)
+        if way.why_not:
+            return [Troubled(Trouble.NOT_BACK, way.why_not)]
+        if way.after:
+            self._go_on("thread/fork", lastTurnId=way.after)
         else:
             self._rpc.request("thread/start", self._start.params)
         return []
 
     def _begun(self, answer: RpcAnswer) -> list[Event]:
         if answer.fault is not None:
+            if answer.method == "thread/fork":
+                return [Troubled(Trouble.NOT_BACK, answer.fault.message)]
             return [not_opened(answer.fault)]
         self.session = text(mapping(answer.fields.get("thread")).get("id"))
         self._hold({"effort": answer.fields.get("reasoningEffort"), **answer.fields})

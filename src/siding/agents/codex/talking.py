@@ -41,6 +41,7 @@ _ABILITIES = Abilities(
     pictures=True,
     commands=True,
     compacts=True,
+    goes_back=True,
     own_screen=True,
 )
 # Of a person's flags: what the server takes as well, and what a thread is given in their place.
@@ -84,6 +85,7 @@ class CodexTalking:
         asked = ThreadStart(
             cwd=str(start.cwd),
             session=hold.session,
+            before=hold.before,
             params=thread,
             mode=hold.mode,
             effort=hold.effort,

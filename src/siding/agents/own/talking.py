@@ -9,7 +9,7 @@ from glob import escape
 from pathlib import Path
 
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
-from siding.agents.claude.talking import records_with, screen_of, words_of
+from siding.agents.claude.talking import records_with, screen_of, way_of, words_of
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 
 _ABILITIES = ABILITIES._replace(steers=False, efforts=False)
@@ -22,21 +22,21 @@ class OwnTalking:
     settles_s = 0.0
 
     def opened(self, hold: Hold) -> Opening:
-        words, mode = words_of(hold)
+        way = way_of(hold, _transcripts_of(hold, hold.session))
+        words, mode = words_of(hold, way)
         words += [f"--effort={hold.effort}"] if hold.effort else []
         start = Start(
             session=hold.goes_on_from(),
             cwd=str(hold.cwd),
             mode=mode,
-            goes_on=bool(hold.session),
+            goes_on=bool(hold.session) and not way.is_anew,
             abilities=_ABILITIES,
         )
-        return Opening(argv=(*hold.program, *words, *hold.options), talker=ClaudeTalker(start))
+        argv = (*hold.program, *words, *hold.options)
+        return Opening(argv=argv, talker=ClaudeTalker(start), why_not=way.why_not)
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
-        home = hold.env.get("SIDING_HOME")
-        root = Path(home) if home else Path(hold.env.get("HOME") or Path.home(), ".siding")
-        found = [*root.glob(f"projects/*/sessions/{escape(sent.session)}.jsonl")]
+        found = _transcripts_of(hold, sent.session)
         for path in found:
             records = records_with(sent.prompt, path)
             if any(each.get("promptId") == sent.prompt for each in records):
@@ -45,6 +45,12 @@ class OwnTalking:
 
     def own_screen(self, hold: Hold) -> tuple[str, ...]:
         return screen_of(hold)
+
+
+def _transcripts_of(hold: Hold, session: str) -> list[Path]:
+    home = hold.env.get("SIDING_HOME")
+    root = Path(home) if home else Path(hold.env.get("HOME") or Path.home(), ".siding")
+    return [*root.glob(f"projects/*/sessions/{escape(session)}.jsonl")] if session else []
 
 
 TALKING: Talking = OwnTalking()

@@ -269,6 +269,7 @@ class Trouble(StrEnum):
     TRUST = "trust"
     SERVER = "server"
     NO_SESSION = "no-session"  # the conversation to go on with is not there
+    NOT_BACK = "not-back"  # it cannot go on from before that turn
     OTHER = "other"
 
 
@@ -413,11 +414,14 @@ class Hold(NamedTuple):
     mode: str = ""
     effort: str = ""
     session: str = ""  # the conversation to go on with
-    new_session: str = ""  # the id that a new one should have, a UUID
+    # The turn of that conversation before which it goes on, in a copy; the old one stays whole.
+    # It is the id of a prompt of ours, or the agent's own of a turn on its screen.
+    before: str = ""
+    new_session: str = ""  # the id that a new one, or the copy, should have, a UUID
     text: str = ""  # for the model, beside the prompts
 
     def goes_on_from(self) -> str:
-        return self.session or self.new_session
+        return self.new_session if self.before or not self.session else self.session
 
 
 class Opening(NamedTuple):
@@ -446,7 +450,11 @@ class Talking(Protocol):
     settles_s: float  # for so long after its last word its own record may lack what it did
 
     def opened(self, hold: Hold) -> Opening:
-        """Return how it is started, and the talker of it. Changes nothing on disk."""
+        """Return how it is started, and the talker of it. Changes nothing on disk.
+
+        With `Hold.before` its record may be read. What is found out only by the agent itself is
+        said before it opens (`Trouble.NOT_BACK`).
+        """
         ...
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
