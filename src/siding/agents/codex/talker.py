@@ -235,10 +235,12 @@ class CodexTalker:
         self._rpc.request(method, {**self._start.params, **thread})
 
     def _go_back(self, answer: RpcAnswer) -> list[Event]:
-        """Fork the thread behind the last turn that is to stay; begin a new one if there is none."""
+        """Fork the thread behind the last turn that is to stay; begin one if none is."""
         if answer.fault is not None:
             return [Troubled(Trouble.NOT_BACK, answer.fault.message)]
-        way = way_back(mappings(mapping(answer.fields.get("thread")).get("turns")), self._start.before)
+        way = way_back(
+            mappings(mapping(answer.fields.get("thread")).get("turns")), self._start.before
+        )
         if way.why_not:
             return [Troubled(Trouble.NOT_BACK, way.why_not)]
         if way.after:
