@@ -133,13 +133,17 @@ def give(
     by: str,
     pictures: Sequence[Picture] = (),
     steers: bool = False,
+    remembers: bool = False,
 ) -> str:
-    """Store a prompt for the agent; return its id. Raises UsageError."""
+    """Store a prompt for the agent; return its id. Raises UsageError.
+
+    With `remembers` the agent is told what was taken back, and does not go back inside.
+    """
     if words or not pictures:
         require_words(words)
     names = tuple(_kept(chat, project, each) for each in pictures)
     prompt = str(uuid.UUID(bytes=project.app.random_bytes(16), version=4))
-    put(project, chat, GivePrompt(prompt, words, names, steers), by=by)
+    put(project, chat, GivePrompt(prompt, words, names, steers, remembers), by=by)
     return prompt
 
 

@@ -38,6 +38,7 @@ class Queued(NamedTuple):
     files: tuple[str, ...] = ()
     steers: bool = False
     by: str = ""
+    remembers: bool = False  # the agent is told what was taken back, and does not go back
 
 
 class Edited(NamedTuple):
@@ -83,6 +84,36 @@ class Informed(NamedTuple):
 
     prompt: str
     text: str
+
+
+class GoingBack(NamedTuple):
+    """The agent is to go back inside, as what came of turns was taken back: to the conversation
+    `session`, in a copy that ends before a turn of it."""
+
+    session: str
+    before: str = ""  # the turn's id; "": the conversation goes on as it is
+    about: str = ""  # what that turn was asked
+    forgets: int = 0  # turns that were undone
+    recalls: int = 0  # turns that were done again
+    untold: int = 0  # the story up to this line is to be told (again) with the next prompt
+
+
+class WentBack(NamedTuple):
+    """The agent has gone back. It knows nothing of turns that were undone."""
+
+    agent: str
+    before: str = ""
+    about: str = ""
+    forgets: int = 0
+    recalls: int = 0
+
+
+class NotBack(NamedTuple):
+    """The agent does not go back inside; it is told what was taken back."""
+
+    session: str
+    before: str = ""
+    reason: str = ""
 
 
 class Proven(NamedTuple):

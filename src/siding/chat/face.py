@@ -250,9 +250,14 @@ class Conversation:
         for event, _end in self._until_end(prompt, on_ask):
             yield event
 
-    def send(self, words: str, *, pictures: Sequence[Picture] = ()) -> str:
-        """Queue a prompt, and return its id at once. It goes when the turns before have ended."""
-        prompt = give(self.project, self.chat, words, by=self._by, pictures=pictures)
+    def send(self, words: str, *, pictures: Sequence[Picture] = (), remembers: bool = False) -> str:
+        """Queue a prompt, and return its id at once. It goes when the turns before have ended.
+
+        After an undo its agent goes back to before the first turn that was undone, if it can; with
+        `remembers` it is told instead.
+        """
+        by = self._by
+        prompt = give(self.project, self.chat, words, by=by, pictures=pictures, remembers=remembers)
         self.hold()
         return prompt
 

@@ -78,7 +78,7 @@ def screen_of(project: Project, task: Task, talk: Talk) -> tuple[str, ...]:
             f"a conversation with {talk.agent} cannot be opened on a screen of its own",
             hint=f"it can with {', '.join(names)}; `siding chat show --follow` shows this one",
         )
-    if not talk.session:
+    if not talk.kept_session:
         raise UsageError(
             f"{talk.agent} has said nothing in this conversation yet",
             hint="give it a prompt first: `siding chat send TEXT`",
@@ -94,7 +94,7 @@ def screen_of(project: Project, task: Task, talk: Talk) -> tuple[str, ...]:
         model=talk.model,
         mode=talk.mode,
         effort=talk.effort,
-        session=talk.session,
+        session=talk.kept_session,
     )
     return talking.own_screen(hold)
 

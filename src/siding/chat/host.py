@@ -22,16 +22,16 @@ from siding.agents.talking.port import (
     Opened,
     Opening,
     Parts,
-    Picture,
     Talking,
     TimedTalker,
     Trouble,
     Troubled,
 )
 from siding.chat.alarms import Alarms
-from siding.chat.events import Ended, Queued
+from siding.chat.events import Ended, GoingBack, NotBack
 from siding.chat.events import Hosted as HostedLine
 from siding.chat.failing import CannotHold, LastWords, hint_of, why, why_ended
+from siding.chat.going_back import decided, held_there, present_of
 from siding.chat.inbox import Inbox
 from siding.chat.logins import missing_login
 from siding.chat.machine import (
@@ -48,7 +48,7 @@ from siding.chat.machine import (
 )
 from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
-from siding.chat.requests import GivePrompt
+from siding.chat.pictures import part_of
 from siding.chat.settling import end_run, settle
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
@@ -58,27 +58,27 @@ from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
 from siding.ground.files.durable import create_bytes, make_dirs
-from siding.ground.files.regular import read_bytes
 from siding.ground.process.identity import started_of
-from siding.record.ledger.usage import UsedTokens
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
 from siding.record.runs.store import Runs
 from siding.record.tasks.task import Task
 from siding.record.workspaces.recovery import recover_cut_off
 from siding.running.hosting import Hosted, InputClosed, Printed, RunEvent, host
+from siding.running.news import News
 from siding.running.request import RunRequest
 
 if TYPE_CHECKING:
     from siding.chat.waiter import Waiter
 
-_LARGEST_PICTURE = 32 << 20
-_HOPELESS = frozenset({Trouble.NO_SESSION, Trouble.LOGIN, Trouble.TRUST})  # before it is ready
+# Before it is ready.
+_HOPELESS = frozenset({Trouble.NO_SESSION, Trouble.NOT_BACK, Trouble.LOGIN, Trouble.TRUST})
 _CLOCK_S = 60.0  # between looks at what wakes nobody: the clock, the directory
 _ENDS_WITHIN_S = 5.0  # what an agent has to end by itself
 _OPENS_WITHIN_S = 30.0  # after which it is said that it has not
 _HELD_WITHIN_S = 3.0  # for so long whoever started it waits until it is ready
 _STOPS_WITHIN_S = 10.0
+_LAST_STATUS = 127  # of a program that has ended by itself
 
 
 class Host:
@@ -216,9 +216,8 @@ class Host:
             model=talk.model,
             mode=talk.mode,
             effort=talk.effort,
-            session=talk.session,
-            new_session="" if talk.session else str(uuid.UUID(bytes=self._random(16), version=4)),
         )
+        self._hold = held_there(talk, self._hold, self._new_id())
         opening = found.opened(self._hold)
         if opening.why_not:
             raise CannotHold(opening.why_not)
@@ -261,17 +260,8 @@ class Host:
         with suppress(OSError, SidingError):
             if self._has_machine:
                 self._settle(reason)
-            self._keep_prompts()
+            self._writer.keep_prompts()
             self._writer.add(Ended(None, reason), now=True)
-
-    def _keep_prompts(self) -> None:
-        """Note prompts that nobody has taken yet: the next host goes on with them."""
-        for asked in self._chat.requests.waiting():
-            request = asked.request
-            if isinstance(request, GivePrompt) and asked.id not in self._writer.done:
-                prompt, words, files, _steers = request
-                self._writer.add(Queued(prompt, words, files, by=asked.by), asked.id)
-                self._writer.take_away([asked])
 
     def _close(self) -> None:
         self._inbox.let_pass()
@@ -312,7 +302,8 @@ class Host:
         """End an agent that will never be ready, as it says."""
         self._never_opens = troubled.message
         talk = self._machine.talk
-        if troubled.trouble is Trouble.NO_SESSION and talk.session and not talk.taken:
+        is_there = talk.session and talk.back is None
+        if troubled.trouble is Trouble.NO_SESSION and is_there and not talk.taken:
             self._machine.begins_anew()  # nothing was said yet: some keep such a one nowhere
         self._hosted.cancel(now=True)
 
@@ -352,7 +343,17 @@ class Host:
                 reason = self._never_opens or ended
         self._settle(f"its agent ended{': ' if reason else ''}{reason}")
         self._machine.ended(exit_code, reason)
+        failed = self._never_opens or 0 < (exit_code or 0) <= _LAST_STATUS
+        if failed and not (was_ready or self._is_closing):
+            self._stay_there(reason)
         self._is_ended = True
+
+    def _stay_there(self, reason: str) -> None:
+        """Go on with the conversation as it was, if the agent did not begin where it was to."""
+        back = self._machine.talk.back
+        if back is not None:
+            self._machine.stays(NotBack(back.session, back.before, reason))
+            self._machine.goes_on = True
 
     def _send(self) -> None:
         """Give the agent what its talker wants to say, and do what the machine wants done."""
@@ -371,15 +372,15 @@ class Host:
                 return
 
     def _do(self, act: Act) -> None:
-        session = self._machine.talk.session
         match act:
             case TellOfPrompt(waiting):
-                is_new = self._machine.talk.taken == 0
-                self._turns.prompt(session, waiting, self._ready, is_new=is_new)
+                can = self._talker.abilities.goes_back
+                present = present_of(self._machine.talk, waiting, can=can)
+                self._turns.prompt(present, waiting, self._ready)
             case TellOfNone():
                 self._turns.taken_back(self._recorded)
             case TellOfEnd(how):
-                self._turns.ended(session, how, self._used(), self._recorded)
+                self._turns.ended(self._machine.talk, how, self._recorded)
             case PutAsk(asked):
                 from siding.chat.waiter import Waiter
 
@@ -410,22 +411,23 @@ class Host:
                     self._hosted.end_input()
                     self._alarms.set("ends", _ENDS_WITHIN_S, self._hosted.cancel)
 
-    def _used(self) -> dict[str, UsedTokens]:
-        """What the turn has used, as the agent has said."""
-        talk = self._machine.talk
-        sent, cached = talk.input_tokens, talk.cached_tokens
-        used = UsedTokens(input=sent, cache_read=cached, output=talk.output_tokens)
-        return {talk.model or talk.agent: used} if used.total else {}
+    def _ready(self, told: News) -> None:
+        self._inbox.put(lambda: self._prompt(told))
 
-    def _ready(self, news: str) -> None:
-        self._inbox.put(lambda: self._prompt(news))
-
-    def _prompt(self, news: str) -> None:
-        """Give the agent the prompt; with the first one what it has not heard of."""
-        talk, going = self._machine.talk, self._machine.going
+    def _prompt(self, told: News) -> None:
+        """Give the agent the prompt; with the first one what it has not heard of. If it is to go
+        back first, the next host does so."""
+        talk, going, news = self._machine.talk, self._machine.going, told.text
+        if going is not None and told.place is not None:
+            found = decided(self._chat, talk, self._talking, self._hold, told.place)
+            if isinstance(found, GoingBack):
+                self._machine.goes_back(found)
+                return
+            if found is not None:
+                self._machine.stays(found)
         if going is not None and talk._replace(sent=going).is_told_with(going):
-            told = untold_text(self._project, self._task, self._chat, talk)
-            news = "\n\n".join(filter(None, (told, news)))
+            story = untold_text(self._project, self._task, self._chat, talk)
+            news = "\n\n".join(filter(None, (story, news)))
         self._machine.ready(news)
 
     def _recorded(self, step: int) -> None:
@@ -486,13 +488,8 @@ class Host:
             self._writer.take_away(waiting)
 
     def _parts_of(self, waiting: Waiting) -> Parts:
-        pictures = [self._picture(name) for name in waiting.files]
+        pictures = [part_of(self._chat.files / name) for name in waiting.files]
         return (waiting.said(self._chat.prompt(waiting.prompt)), *pictures)
 
-    def _picture(self, name: str) -> Picture:
-        path = self._chat.files / name
-        kind = "image/" + path.suffix.removeprefix(".").replace("jpg", "jpeg")
-        return Picture(kind, read_bytes(path, limit=_LARGEST_PICTURE), str(path))
-
-    def _random(self, count: int) -> bytes:
-        return self._project.app.random_bytes(count)
+    def _new_id(self) -> str:
+        return str(uuid.UUID(bytes=self._project.app.random_bytes(16), version=4))

@@ -35,11 +35,13 @@ from siding.chat.events import (
     Dropped,
     Edited,
     Ended,
+    GoingBack,
     HandOverAsked,
     Held,
     HoldKept,
     Informed,
     Moved,
+    NotBack,
     Proven,
     Put,
     Queued,
@@ -50,6 +52,7 @@ from siding.chat.events import (
     StopAsked,
     SwitchAsked,
     Unsure,
+    WentBack,
     WentOn,
 )
 from siding.chat.requests import (
@@ -160,7 +163,9 @@ class Machine:
         self._is_compacting = False
         self._has_sent = False
         self.hands_over: HandOver | None = None  # the agent's own screen is wanted
-        self.goes_on = False  # a prompt came when it was too late for this agent
+        self._goes_back = False  # its agent is to make room for one that has gone back
+        # A prompt came when it was too late for this agent, or is for one that has gone back.
+        self.goes_on = False
 
     def acts(self) -> list[Act]:
         """Return what is to be done now, and forget it."""
@@ -204,8 +209,8 @@ class Machine:
         waits = self.talk.waiting(prompt) is not None
         is_unsure = any(each.prompt == prompt for each in self.talk.unsure)
         match request:
-            case GivePrompt(_, words, files, steers):
-                self._note(Queued(prompt, words, files, steers, by), asked)
+            case GivePrompt(_, words, files, steers, remembers):
+                self._note(Queued(prompt, words, files, steers, by, remembers), asked)
                 self._closes = False
                 self.goes_on |= self._is_closing or not self.talk.is_held_by_host
                 if self.talk.is_paused and not self.talk.until:
@@ -267,8 +272,17 @@ class Machine:
                 self._is_compacting = False
                 if trouble in _HOLDS and (self.talk.queue or until):
                     self._note(Held(message, until))
+            case Opened():
+                self._note(event, now=True)
+                self._opened()
             case _:
-                self._note(event, now=isinstance(event, Opened))
+                self._note(event)
+
+    def _opened(self) -> None:
+        back = self.talk.back
+        if back is not None and not back.is_said:
+            went = WentBack(self.talk.agent, *back[1:5])
+            self._note(went, now=True)
 
     def _turn_ended(self, event: TurnEnded) -> None:
         for each in self.talk.asks:
@@ -305,6 +319,23 @@ class Machine:
                 self._note(Informed(heard.prompt, news), now=True)
             self._talker.prompt(heard.prompt, self._parts_of(self.talk.sent or heard))
         self._go_on()
+
+    def goes_back(self, going: GoingBack) -> None:
+        """Have the agent make room for one that has gone back; the prompt of which the recorder
+        has heard waits for that."""
+        heard = self._hears.popleft()
+        assert heard is not None
+        self._recheck()
+        if heard is self.going:
+            self.going = None
+            self._note(going, now=True)
+            self._goes_back = self.goes_on = True
+            self._tell(TellOfNone(), None)
+        self._go_on()
+
+    def stays(self, stays: NotBack) -> None:
+        """Take note that the agent does not go back."""
+        self._note(stays, now=True)
 
     def recorded(self, step: int) -> None:
         """Go on after a turn: it is recorded as this step; 0 for none."""
@@ -387,6 +418,8 @@ class Machine:
         """Tell whether the agent is to make room for its own screen, or for another agent. What it
         has in the background may keep it.
         """
+        if self._goes_back:
+            return True
         talk, hands_over = self.talk, self.hands_over
         leaves = talk.switching or hands_over
         if leaves is None:

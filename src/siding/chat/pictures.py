@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from siding.agents.talking.port import Picture as Part
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.files.regular import read_bytes
 from siding.ground.namedtuples import NamedTuple
@@ -25,6 +26,12 @@ def picture_at(named: str, cwd: Path = Path()) -> Picture:
     except (OSError, SidingError) as error:
         raise UsageError(f"the picture {named!r} cannot be read: {error}") from None
     return picture_in(data, repr(named))
+
+
+def part_of(path: Path) -> Part:
+    """Return a picture that was kept, as a part of a prompt. Raises OSError."""
+    kind = "image/" + path.suffix.removeprefix(".").replace("jpg", "jpeg")
+    return Part(kind, read_bytes(path, limit=LARGEST), str(path))
 
 
 def picture_in(data: bytes, what: str) -> Picture:

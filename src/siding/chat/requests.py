@@ -29,6 +29,7 @@ class GivePrompt(NamedTuple):
     text: str
     files: tuple[str, ...] = ()
     steers: bool = False
+    remembers: bool = False  # the agent is told what was taken back, and does not go back
 
 
 class EditPrompt(NamedTuple):
@@ -203,6 +204,7 @@ def _request_in(record: Mapping[str, Any]) -> Request | None:
             text(given.get("text")),
             words(given.get("files")),
             steers=given.get("steers") is True,
+            remembers=given.get("remembers") is True,
         )
     if kind is EndTalk:
         return EndTalk(now=given.get("now") is True)

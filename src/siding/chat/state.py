@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from siding.agents.talking.port import How, Origin
-from siding.chat.talk import OpenAsk, Parked, Switching, Talk, Waiting
+from siding.chat.talk import Back, OpenAsk, Parked, Switching, Talk, Waiting
 from siding.ground.storage.fields import mapping, text, whole, words
 
 _NOTHING = Talk()  # before its first line
@@ -54,6 +54,7 @@ def _queued(talk: Talk, line: Mapping[str, Any]) -> Talk:
         words(line.get("files")),
         steers=line.get("steers") is True,
         by=text(line.get("by")),
+        remembers=line.get("remembers") is True,
     )
     title = talk.title or new.text.strip().partition("\n")[0][:80]
     return talk._replace(queue=(*talk.queue, new), title=title)
@@ -121,8 +122,9 @@ def _taken(talk: Talk, line: Mapping[str, Any]) -> Talk:
     if any(each.prompt == prompt for each in talk.steered):
         return talk._replace(steered=_without(talk.steered, prompt), taken=talk.taken + 1)
     if talk.sent is not None and talk.sent.prompt == prompt and not talk.is_taken:
-        untold = 0 if talk.is_told_with(talk.sent) else talk.untold
-        return talk._replace(is_taken=True, taken=talk.taken + 1, untold=untold)
+        if talk.is_told_with(talk.sent):
+            talk = talk._replace(told_with=prompt, told_until=talk.untold, untold=0)
+        return talk._replace(is_taken=True, taken=talk.taken + 1)
     if any(each.prompt == prompt for each in talk.unsure):
         return talk._replace(unsure=_without(talk.unsure, prompt), taken=talk.taken + 1)
     return talk
@@ -150,6 +152,7 @@ def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
     # A prompt that was sent while the agent was at a turn of its own is still on its way.
     is_on_its_way = talk.is_by_itself and not talk.is_taken
     return talk._replace(
+        back=None if talk.is_taken else talk.back,
         sent=talk.sent if is_on_its_way else None,
         is_running=False,
         is_by_itself=False,
@@ -228,7 +231,8 @@ def _troubled(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _handed_over(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    return talk._replace(is_handed_over=True, handed_over_at=text(line.get("at")), trouble="")
+    at = text(line.get("at"))
+    return _not_back(talk)._replace(is_handed_over=True, handed_over_at=at, trouble="")
 
 
 def _handed_back(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -255,6 +259,7 @@ def _switch_asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
     seq, agent = whole(line.get("seq")), text(line.get("agent"))
+    talk = _not_back(talk)
     # One that leaves before it was told anything knows what it knew.
     knows = talk.knows if talk.untold else seq
     left = Parked(knows=knows, **{n: getattr(talk, n) for n in Parked._fields[:-1]})
@@ -270,11 +275,42 @@ def _switched(talk: Talk, line: Mapping[str, Any]) -> Talk:
         taken=0 if back is None else back.taken,
         knows=0 if back is None else back.knows,
         untold=seq,
+        told_with="",
+        told_until=0,
         context=0,
         switching=None,
         parked=(*(each for each in talk.parked if each.agent != talk.agent), left),
         trouble="",
     )
+
+
+def _going_back(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    back = Back(
+        text(line.get("session")),
+        text(line.get("before")),
+        text(line.get("about")),
+        whole(line.get("forgets")),
+        whole(line.get("recalls")),
+        came_from=talk.kept_session,
+    )
+    return talk._replace(back=back, is_taken=False, untold=whole(line.get("untold")))
+
+
+def _went_back(talk: Talk, _line: Mapping[str, Any]) -> Talk:
+    back = talk.back
+    # A conversation that goes on as it is is there already.
+    is_there = back is None or not back.before
+    return talk._replace(back=None if is_there or back is None else back._replace(is_said=True))
+
+
+def _not_back(talk: Talk) -> Talk:
+    """Return where it stands with the agent's conversation in which it was."""
+    return talk._replace(session=talk.kept_session, back=None)
+
+
+def _stays(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    stays = (text(line.get("session")), text(line.get("before")))
+    return _not_back(talk)._replace(stays=stays)
 
 
 def _applied(talk: Talk, line: Mapping[str, Any]) -> Talk:
@@ -309,6 +345,9 @@ _STEPS: Mapping[str, Callable[[Talk, Mapping[str, Any]], Talk]] = {
     "informed": _informed,
     "prompt-taken": _taken,
     "proven": _taken,
+    "going-back": _going_back,
+    "went-back": _went_back,
+    "not-back": _stays,
     "unsure": _unsure,
     "turn-started": _turn_started,
     "turn-ended": _turn_ended,

@@ -31,6 +31,7 @@ class Waiting(NamedTuple):
     steers: bool = False
     by: str = ""
     before: str = ""  # what its agent is told before it
+    remembers: bool = False  # its agent does not go back before it
 
     def said(self, words: str = "") -> str:
         """Return what the agent is given as a text; `words` is the prompt as it was given."""
@@ -76,6 +77,22 @@ class Parked(NamedTuple):
     session: str = ""
     taken: int = 0  # prompts of ours, in its session
     knows: int = 0  # the number of the line up to which it has the story
+
+
+class Back(NamedTuple):
+    """The agent goes back: to its conversation `session`, before the turn `before` of it.
+
+    It is so from the decision until a prompt has been taken there: an agent may keep nothing of a
+    copy in which nothing was said, so a new host makes it once more.
+    """
+
+    session: str
+    before: str = ""
+    about: str = ""
+    forgets: int = 0
+    recalls: int = 0
+    came_from: str = ""  # the conversation in which it was, which stays whole
+    is_said: bool = False  # in the story
 
 
 class Talk(NamedTuple):
@@ -130,6 +147,15 @@ class Talk(NamedTuple):
     # nothing that came before it.
     knows: int = 0
     untold: int = 0
+    told_with: str = ""  # the prompt with which the present agent heard of it last
+    told_until: int = 0  # and up to which line
+    back: Back | None = None
+    stays: tuple[str, ...] = ()  # a conversation and a turn before which its agent does not go back
+
+    @property
+    def kept_session(self) -> str:
+        """The agent's conversation that its own record surely has."""
+        return self.session if self.back is None else self.back.came_from
 
     @property
     def standing(self) -> Standing:

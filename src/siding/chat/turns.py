@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from siding.agents.hooks import Moment
 from siding.agents.talking.port import How
-from siding.chat.talk import Waiting
+from siding.chat.going_back import Present
+from siding.chat.talk import Talk, Waiting
 from siding.ground.errors import SidingError
 from siding.record.ledger.usage import Usage, UsedTokens, added, usage_from, usage_record
 from siding.record.place.project import Project
@@ -25,7 +26,7 @@ from siding.running.checkpoint import (
     settle_before_turn,
     words_of_turn,
 )
-from siding.running.news import news
+from siding.running.news import News, news
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ def with_turn(reported: Reported, used: Usage) -> Reported:
     return reported._replace(used={**reported.used, name: usage_record(sum_)})
 
 
+def _used(talk: Talk) -> dict[str, UsedTokens]:
+    """Return what the newest turn has used, as the agent has said."""
+    sent, cached = talk.input_tokens, talk.cached_tokens
+    used = UsedTokens(input=sent, cache_read=cached, output=talk.output_tokens)
+    return {talk.model or talk.agent: used} if used.total else {}
+
+
 class TurnRecorder:
     """Records the turns of one run."""
 
@@ -53,27 +61,22 @@ class TurnRecorder:
         self._thread = Thread(target=self._work, name="siding: turns", daemon=True)
         self._thread.start()
 
-    def prompt(
-        self, session: str, prompt: Waiting, then: Callable[[str], None], *, is_new: bool
-    ) -> None:
-        """A prompt is about to go to the agent, the first of a conversation if it `is_new`.
+    def prompt(self, present: Present, prompt: Waiting, then: Callable[[News], None]) -> None:
+        """A prompt is about to go to the agent.
 
-        `then` is called when that is recorded, with what the agent has to know before; "" for
-        nothing.
+        `then` is called when that is recorded, with what the agent has to know before.
         """
-        self._waiting.put(
-            lambda: then(self._tried(lambda: self._begin(session, prompt, is_new=is_new), ""))
-        )
+        nothing = News("", 0)
+        self._waiting.put(lambda: then(self._tried(lambda: self._begin(present, prompt), nothing)))
 
     def taken_back(self, then: Callable[[int], None]) -> None:
         """The prompt does not go to the agent; `then` is called as if a turn without a step had
         ended."""
         self._waiting.put(lambda: then(self._tried(self._take_back, 0)))
 
-    def ended(
-        self, session: str, how: How, used: Mapping[str, UsedTokens], then: Callable[[int], None]
-    ) -> None:
+    def ended(self, talk: Talk, how: How, then: Callable[[int], None]) -> None:
         """A turn has ended; `then` is called with the number of its step, 0 if it has none."""
+        session, used = talk.session, _used(talk)
         self._waiting.put(lambda: then(self._tried(lambda: self._end(session, how, used), 0)))
 
     def close(self) -> None:
@@ -93,17 +96,21 @@ class TurnRecorder:
             self._project.app.warn(f"{self._run.id}: a turn could not be recorded: {error}")
             return usual
 
-    def _begin(self, session: str, prompt: Waiting, *, is_new: bool) -> str:
+    def _begin(self, present: Present, prompt: Waiting) -> News:
         if self._run.is_recorded:
             settle_before_turn(self._project, self._task.id, self._run.id)
         self._before = before = read_reported(self._layout, self._run.id) or Reported()
-        known = before._replace(session=session or before.session, is_new=is_new)
-        told = news(self._project.ledger(self._task.id), known)
+        known = before._replace(session=present.session or before.session, is_new=present.is_new)
+        if present.copied.session:
+            of, without = present.copied
+            known = known._replace(copy=known.session, copy_of=of, without=without)
+        ledger = self._project.ledger(self._task.id)
+        told = news(ledger, known, goes_back=present.goes_back)
         words = self._project.redaction.text(prompt.text)[:LONGEST_PROMPT]
         begun = known.begun((words,), self._project.app.now(), 0)
         now = begun._replace(turn=prompt.prompt, prompts=before.prompts + 1, seen=told.seen)
         write_reported(self._layout, self._run.id, now)
-        return told.text
+        return told
 
     def _take_back(self) -> int:
         write_reported(self._layout, self._run.id, self._before)

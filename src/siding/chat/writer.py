@@ -11,7 +11,7 @@ from siding.agents.talking.port import PromptTaken, TurnEnded
 from siding.chat.events import Dropped, Edited, Proven, Queued, record_of
 from siding.chat.kept import Keeper
 from siding.chat.masking import PIECES, Masker
-from siding.chat.requests import Asked
+from siding.chat.requests import Asked, GivePrompt
 from siding.chat.state import after
 from siding.chat.store import Chat
 from siding.chat.story import Story
@@ -71,6 +71,15 @@ class StoryWriter:
         with suppress(OSError):  # without room: who asks reads the story
             return self._keeper.keep(self.talk, self._story.size)
         return True
+
+    def keep_prompts(self) -> None:
+        """Note prompts that nobody has taken yet: the next host goes on with them."""
+        for asked in self._chat.requests.waiting():
+            request = asked.request
+            if isinstance(request, GivePrompt) and asked.id not in self.done:
+                given = request._replace(steers=False)._asdict()
+                self.add(Queued(**given, by=asked.by), asked.id)
+                self.take_away([asked])
 
     def close(self) -> None:
         self.keep()

@@ -6,6 +6,7 @@ Its conversation still has those turns. Without a word it would believe that wha
 from collections.abc import Iterable, Mapping, Sequence
 
 from siding.ground.namedtuples import NamedTuple
+from siding.record.ledger.memories import Place, place_to_go
 from siding.record.ledger.step import Step, StepStatus
 from siding.record.ledger.store import Ledger
 from siding.record.ledger.turns import Copied, ReportedTurn, conversation_of, reported_turns
@@ -23,14 +24,18 @@ _READ = "Read files again before you change them."
 
 
 class News(NamedTuple):
-    """What the agent is told, "" for nothing; and the newest step that this takes into account."""
+    """What the agent is told, "" for nothing; and the newest step that this takes into account.
+
+    `place`: where its conversation goes on in the place of being told, if it can and is to.
+    """
 
     text: str
     seen: int
+    place: Place | None = None
 
 
-def news(ledger: Ledger, before: Reported) -> News:
-    """Return what an agent has to know as a prompt begins.
+def news(ledger: Ledger, before: Reported, *, goes_back: bool = False) -> News:
+    """Return what an agent has to know as a prompt begins. `goes_back`: it can, and is to.
 
     The whole ledger is read (10,000 steps: 0.4 s) only if the task went back somewhere since the
     agent's last prompt, or if this is the run's first one and its conversation may be older.
@@ -44,16 +49,13 @@ def news(ledger: Ledger, before: Reported) -> News:
         return News("", newest.number)
     steps = list(ledger.steps())
     copied = Copied(before.copy_of, before.without) if before.is_in_copy else Copied()
-    talk = conversation_of(reported_turns(steps), before.session, copied)
-    if is_first:
-        seen = talk.own[-1].step.number - 1 if talk.own else 0  # as it was prompted last
-        stood = _stood(steps, seen)
-        gone, moved = _newest_gone(talk.inside), False
-    else:
-        stood = _stood(steps, before.seen)
-        # A turn that was recorded since then is not in `stood`: the agent believes that it stands.
-        gone = [turn for turn in talk.inside if _stands_in(stood, turn) and not turn.stands]
-        moved = True
+    turns = reported_turns(steps)
+    talk = conversation_of(turns, before.session, copied)
+    # As it was prompted last; a copy knows what that knew of which it is a copy.
+    last = talk.inside[-1].step.number - 1 if talk.inside else 0
+    stood = _stood(steps, last if is_first else before.seen)
+    # A turn that was recorded since then is not in `stood`: the agent believes that it stands.
+    gone = [turn for turn in talk.inside if _stands_in(stood, turn) and not turn.stands]
     # Of what a copy leaves out the agent only knows what it was told.
     gone += [turn for turn in talk.left_out if stood.get(turn.step.number) and not turn.stands]
     missed = [turn for turn in talk.left_out if turn.step.number not in stood] if is_first else []
@@ -63,7 +65,8 @@ def news(ledger: Ledger, before: Reported) -> News:
         if turn.stands and (stood.get(turn.step.number) is False or turn in missed)
     ]
     gone.sort(key=lambda turn: turn.step.number)
-    return News(_text(gone, back, moved=moved), newest.number)
+    place = place_to_go(turns, before.session, copied) if goes_back else None
+    return News(_text(gone, back, moved=not is_first), newest.number, place)
 
 
 def _stood(steps: Sequence[Step], seen: int) -> dict[int, bool]:
@@ -84,16 +87,6 @@ def went_back(newest_first: Iterable[Step], seen: int) -> bool:
         if step.goes_back and step.status == StepStatus.COMPLETED:
             return True
     return False
-
-
-def _newest_gone(turns: Sequence[ReportedTurn]) -> list[ReportedTurn]:
-    """Return the turns after the newest one that stands: of those before it the agent knows."""
-    found: list[ReportedTurn] = []
-    for turn in reversed(turns):
-        if turn.stands:
-            break
-        found.insert(0, turn)
-    return found
 
 
 def _text(gone: Sequence[ReportedTurn], back: Sequence[ReportedTurn], *, moved: bool) -> str:

@@ -3,10 +3,12 @@
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
     fail WHY        background NAMES (what it has running beside its turns)
-    forget (never say that it has it)
+    forget (never say that it has it)    recall (say which prompts it knows, by their first lines)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
-keeps a transcript as the real one does, in which prompts are looked for after a kill.
+keeps a transcript as the real one does, in which prompts are looked for after a kill, and which it
+goes on with: also in a copy, after one of its messages. Of a copy nothing is kept before a prompt.
+If there is a file `no-way-back` beside the transcripts, it ends where it is to go on in a copy.
 """
 
 import json
@@ -15,6 +17,7 @@ import select
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,13 +33,18 @@ class Stopped(Exception):
 class Scripted:
     def __init__(self, words: list[str]) -> None:
         given = dict(each.split("=", 1) for each in words if each.startswith("--") and "=" in each)
-        self.session = given.get("--session-id") or given.get("--resume") or "scripted"
+        old = given.get("--resume", "")
+        self.session = given.get("--session-id") or old or "scripted"
         self.model, self.mode, self.effort = given.get("--model", "small"), "default", "medium"
         if "--permission-mode" in words:
             self.mode = words[words.index("--permission-mode") + 1]
         root = os.environ.get("CLAUDE_CONFIG_DIR") or str(Path.home() / ".claude")
         self.transcript = Path(root) / "projects" / "scripted" / f"{self.session}.jsonl"
         self.transcript.parent.mkdir(parents=True, exist_ok=True)
+        self.known: list[dict[str, Any]] = []  # the lines of the transcript
+        if old:
+            self.go_on(self.transcript.with_name(f"{old}.jsonl"), given.get("--resume-session-at"))
+        self.unwritten = [*self.known] if old != self.session else []
         self.waiting: list[dict[str, Any]] = []  # prompts that are not begun
         self.answers: dict[str, dict[str, Any]] = {}
         self.calls = 0
@@ -48,6 +56,26 @@ class Scripted:
             self.listen(None)
             while self.waiting:
                 self.turn(self.waiting.pop(0))
+
+    def go_on(self, path: Path, after: str | None) -> None:
+        lines = path.read_text().splitlines() if path.exists() else []
+        self.known = [json.loads(each) for each in lines]
+        if not after:
+            return
+        ids = [each.get("uuid") for each in self.known]
+        if after not in ids or path.with_name("no-way-back").exists():
+            error = f"No message found with message.uuid of: {after}"
+            self.say({"type": "result", "subtype": "error_during_execution", "errors": [error]})
+            sys.exit(1)
+        self.known = self.known[: ids.index(after) + 1]
+
+    def keep(self, record: dict[str, Any]) -> None:
+        last = self.known[-1]["uuid"] if self.known else None
+        self.known.append({"parentUuid": last, **record})
+        self.unwritten.append(self.known[-1])
+        with self.transcript.open("a") as kept:
+            kept.write("".join(json.dumps(each) + "\n" for each in self.unwritten))
+        self.unwritten = []
 
     # -- both ways ---------------------------------------------------------------------------------
 
@@ -109,9 +137,7 @@ class Scripted:
     def took(self, prompt: dict[str, Any]) -> None:
         if "forget" not in text_of(prompt).split():
             self.say({**prompt, "isReplay": True})
-            record = {"type": "user", "uuid": prompt["uuid"], "message": prompt["message"]}
-            with self.transcript.open("a") as kept:
-                kept.write(json.dumps(record) + "\n")
+            self.keep({"type": "user", "uuid": prompt["uuid"], "message": prompt["message"]})
 
     # -- a turn ------------------------------------------------------------------------------------
 
@@ -129,6 +155,8 @@ class Scripted:
         except Stopped:
             result |= {"subtype": "error_during_execution", "terminal_reason": "aborted_tools"}
         self.runs_tool = False
+        answer = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+        self.keep({"type": "assistant", "uuid": str(uuid.uuid4()), "message": answer})
         self.say(result)
 
     def act(self, line: str, prompt: dict[str, Any]) -> None:
@@ -162,6 +190,10 @@ class Scripted:
                 self.say({"type": "system", **said})
             case "forget":
                 pass
+            case "recall":
+                prompts = [each for each in self.known if each["type"] == "user"]
+                words = [text_of(each).splitlines()[0] for each in prompts]
+                self.piece("text", f"I know: {', '.join(words)}\n")
             case _:
                 types = [each["type"] for each in prompt["message"]["content"]]
                 beside = "".join(f" +{each}" for each in types if each != "text")

@@ -1,4 +1,7 @@
-"""What is taken back of an agent's work while its conversation rests, the agent is told."""
+"""What is taken back of an agent's work while its conversation rests, the agent is told.
+
+One that can go back is told only if that is wanted (`test_going_back`).
+"""
 
 from .talks import Conversation
 
@@ -30,7 +33,7 @@ def test_an_agent_is_told_what_was_taken_back_and_done_again(talk: Conversation)
     assert steps == [1, 2, 3]
     talk.sandbox.siding("undo")
     assert not (workspace() / "c.txt").exists()
-    talk.says("send", "and now")
+    talk.says("send", "--remember", "and now")
     talk.until_text("You said: and now")
     (news,) = told(talk)
     assert GONE.format("c.txt c.txt") in news
@@ -42,7 +45,7 @@ def test_an_agent_is_told_what_was_taken_back_and_done_again(talk: Conversation)
     talk.until(lambda: len(talk.events("recorded")) == 5)
     talk.sandbox.siding("rollback", "--step", "1")
     assert not (workspace() / "b.txt").exists()
-    talk.says("send", "at last")
+    talk.says("send", "--remember", "at last")
     talk.until_text("You said: at last")
     assert GONE.format("b.txt b.txt") in told(talk)[-1]
 
@@ -52,7 +55,7 @@ def test_it_is_told_by_the_next_host_too(talk: Conversation) -> None:
     edits(talk, "b.txt", 2)
     talk.end()
     talk.sandbox.siding("undo")
-    talk.says("send", "and now")
+    talk.says("send", "--remember", "and now")
     talk.until_text("You said: and now")
     (news,) = told(talk)
     assert GONE.format("b.txt b.txt") in news

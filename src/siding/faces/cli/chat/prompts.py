@@ -19,6 +19,15 @@ def _options(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
+def _send_options(parser: ArgumentParser) -> None:
+    _options(parser)
+    parser.add_argument(
+        "--remember",
+        action="store_true",
+        help="the agent is told what was undone, and does not forget it",
+    )
+
+
 def _give(arguments: Namespace, context: Context, *, steers: bool) -> int:
     from siding.chat.conversations import ensure_host, give, refuse_steer
 
@@ -26,7 +35,10 @@ def _give(arguments: Namespace, context: Context, *, steers: bool) -> int:
     if steers:
         refuse_steer(chat)
     words, pictures = words_of(arguments), pictures_of(arguments, context)
-    prompt = give(project, chat, words, by=BY, pictures=pictures, steers=steers)
+    remembers = not steers and arguments.remember
+    prompt = give(
+        project, chat, words, by=BY, pictures=pictures, steers=steers, remembers=remembers
+    )
     ensure_host(project, task, chat)
     if arguments.json:
         print_json(context.screen, {"chat": chat.id, "task": task.id, "prompt": prompt})
@@ -45,8 +57,11 @@ Give the agent a prompt. It waits until the turn that runs has ended, and those 
   siding chat send 'and its tests'
   siding chat send --picture screen.png 'why is this red?'
   git diff | siding chat send
+
+After an undo, an agent that can goes back to before the first turn that was undone; --remember has
+it told instead.
 """,
-    _options,
+    _send_options,
     lambda arguments, context: _give(arguments, context, steers=False),
 )
 STEER = Verb(

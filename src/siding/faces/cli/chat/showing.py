@@ -191,12 +191,26 @@ def _kept(line: Mapping[str, Any]) -> str:
     return f"  the agent was not ended: this runs in the background: {running}"
 
 
+def _went_back(line: Mapping[str, Any]) -> str:
+    about, agent = _said(line, "about"), _said(line, "agent")
+    forgets, recalls = (line.get(name) or 0 for name in ("forgets", "recalls"))
+    where = f"went back to before “{about}”" if line.get("before") else "went back to the whole"
+    known = [f"it knows nothing of {counted(forgets, 'turn')} undone"] if forgets else []
+    known += [f"it knows again of {counted(recalls, 'turn')} done again"] if recalls else []
+    return f"  {agent} {where}: {', '.join(known)}"
+
+
 # What is said of an event, "" for nothing, and its style.
 _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "tool-started": (lambda line: f"· {_said(line, 'title') or _said(line, 'name')}", "cyan"),
     "answered": (_answered, "dim"),
     "troubled": (lambda line: f"! {_said(line, 'message')}", "red"),
     "recorded": (lambda line: f"  recorded as step {line.get('step')}", "dim"),
+    "went-back": (_went_back, "yellow"),
+    "not-back": (
+        lambda line: f"  it does not forget what was undone{_because(line)}",
+        "yellow",
+    ),
     "compacted": (lambda _line: "  the conversation was made shorter", "dim"),
     "held": (lambda line: f"  what waits is held{_because(line)}", "yellow"),
     "unsure": (lambda _line: "  nobody knows whether the agent has taken this prompt", "yellow"),
