@@ -14,6 +14,7 @@ VICTIMS = ("host", "agent", "viewer")
 LOOK_S = 0.004
 # Of the host: before, in the middle of, and behind each thing that it does (`host.py`).
 MOST_DOINGS = 140
+MOST_OF_NEXT = 40  # what the host does that finds out what became of all
 # What of the story a kill comes after, and how often: what was just sent, or just answered, may be
 # half of it in the agent's record.
 _MARKS = {
@@ -38,13 +39,15 @@ class Moment(NamedTuple):
     doing: int = 0  # the n-th thing that the host does, in place of all that
     is_anew: bool = True  # the agent is started in it
     steers_first: bool = False  # before the answer, not behind it
+    again: int = 0  # the n-th thing that the next host does: it is killed, too
 
     def __str__(self) -> str:
+        again = f", the next host at its {self.again}." if self.again else ""
         if self.doing:
-            return f"host at its {self.doing}."
+            return f"host at its {self.doing}.{again}"
         since = " ".join(filter(None, (self.mark, self.prompt))) or "the first prompt"
         started = ", started in it" if self.is_anew else ""
-        return f"{self.victim} {self.after_s * 1000:.0f} ms after {since}{started}"
+        return f"{self.victim} {self.after_s * 1000:.0f} ms after {since}{started}{again}"
 
 
 def drawn(seed: int, name: str, number: int, *, span_s: float, steers: bool) -> Moment:
@@ -53,17 +56,20 @@ def drawn(seed: int, name: str, number: int, *, span_s: float, steers: bool) -> 
     steers_first = dice.random() < 0.5
     way = dice.random()
     if way < 0.12:
-        return Moment("host", doing=dice.randint(1, MOST_DOINGS), steers_first=steers_first)
-    victim = dice.choices(VICTIMS, (4, 4, 1))[0]
-    is_anew = dice.random() < 0.15
-    mark, prompt = "", ""
-    after_s = dice.uniform(0.0, span_s)
-    if way < 0.65:
-        marks = {each: often for each, often in _MARKS.items() if each[1] != "s" or steers}
-        mark, prompt = dice.choices([*marks], [*marks.values()])[0]
-        is_anew |= mark == "opened"
-        after_s = min(dice.expovariate(1 / 0.08), 0.8)
-    return Moment(victim, mark, prompt, after_s, is_anew=is_anew, steers_first=steers_first)
+        moment = Moment("host", doing=dice.randint(1, MOST_DOINGS), steers_first=steers_first)
+    else:
+        victim = dice.choices(VICTIMS, (4, 4, 1))[0]
+        is_anew = dice.random() < 0.15
+        mark, prompt = "", ""
+        after_s = dice.uniform(0.0, span_s)
+        if way < 0.65:
+            marks = {each: often for each, often in _MARKS.items() if each[1] != "s" or steers}
+            mark, prompt = dice.choices([*marks], [*marks.values()])[0]
+            is_anew |= mark == "opened"
+            after_s = min(dice.expovariate(1 / 0.08), 0.8)
+        moment = Moment(victim, mark, prompt, after_s, is_anew=is_anew, steers_first=steers_first)
+    is_again = moment.victim != "viewer" and dice.random() < 0.15
+    return moment._replace(again=dice.randint(1, MOST_OF_NEXT)) if is_again else moment
 
 
 class Killer(threading.Thread):

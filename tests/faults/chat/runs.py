@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,7 +87,8 @@ def tried(
             with trials_with(name, sandbox) as trials:
                 trials.figures = total
                 while left and not _fails(trials, name, left.pop(0), seed, say):
-                    if left and left[0] % IN_ONE == 0:
+                    if not left or left[0] % IN_ONE == 0:
+                        trials.check_all()
                         break
                 failed = total.failed[-1:]
                 if keep is not None and failed and trials.has_failed:
@@ -101,12 +103,14 @@ def _fails(trials: Trials, name: str, number: int, seed: int, say: Callable[[str
     client = CLIENTS[name]
     moment = drawn(seed, name, number, span_s=client.span_s, steers=trials.steers)
     figures = trials.figures
-    before = figures.counts["unsure"]
+    before = Counter(figures.counts)
     try:
         killed = trials.killed(moment)
-        assert figures.counts["unsure"] == before or not client.has_proof, "it was not sure"
+        new = figures.counts - before
+        assert not new["unsure"] or not client.has_proof, "it was not sure"
         figures.counts["moments"] += bool(killed)
-        say(f"{name} {number}: {moment}: {killed or 'nobody was killed'}")
+        told = "".join(f", {count} {what}" for what, count in new.items())
+        say(f"{name} {number}: {moment}: {killed or 'nobody was killed'}{told}")
     except AssertionError as error:
         trials.has_failed = True
         figures.counts["moments"] += 1

@@ -47,6 +47,7 @@ class Trials:
         self._dropped: set[str] = set()  # prompts of which who has looked says that they were taken
         self._steer: Waiting | None = None  # is given as soon as something is asked
         self._steers_first = False
+        self._again = 0
         self._until_open()
 
     def _install(self) -> None:
@@ -111,11 +112,13 @@ class Trials:
             seen = (self._place / "seen").read_bytes()
             assert self.chat.story.read_bytes().startswith(seen), "a viewer saw what is not there"
         self._give(c)
+        self._again = moment.again
         self._until(self._is_through)
+        self._again = 0
         given = [a, b, c] if self._steer is not None or not self.steers else [a, b, s, c]
         self._check(given)
         self.figures.add(self._lines())
-        return reached.read_text() if reached.exists() else killer.what
+        return reached.read_text() if moment.doing and reached.exists() else killer.what
 
     def _until_over(self, moment: Moment, killer: Killer) -> None:
         """Wait until somebody was killed and the host is gone, or nothing is left to be done."""
@@ -142,7 +145,8 @@ class Trials:
         """Have a host that nobody kills, as long as there is something to do."""
         is_done = self._is_done()
         if not is_done and not self.chat.has_host():
-            self._host(0).wait(PATIENCE_S)
+            doing, self._again = self._again, 0
+            self._host(doing).wait(PATIENCE_S)
         return is_done
 
     def _host(self, moment: int) -> "subprocess.Popen[bytes]":
