@@ -64,6 +64,13 @@ class Late(NamedTuple):
     content: "Sequence[Part]"
 
 
+class Paced(NamedTuple):
+    """An answer whose events come one after the other, with a pause before each."""
+
+    seconds: float
+    content: "Sequence[Part]"
+
+
 class Held(NamedTuple):
     """An answer that begins, and goes on until the client hangs up: a person interrupts it."""
 
@@ -87,7 +94,7 @@ class Failed(Exception):
 
 
 Part = str | Thought | Call
-Answer = Sequence["Part"] | Failure | Cut | Late | Held | Full
+Answer = Sequence["Part"] | Failure | Cut | Late | Paced | Held | Full
 Elsewhere = Mapping[str, Sequence[Answer]]
 
 
@@ -107,6 +114,8 @@ class ModelServer:
         self.requests: list[dict[str, Any]] = []
         self.sockets = 0  # how many WebSockets were opened
         self.by_newest = False  # the script is that of the word that was said last
+        # In place of all scripts: what answers a request, by its messages as JSON.
+        self.answers: Callable[[str], Answer] | None = None
         self._script = list(script)
         self._answers_all = answers_all  # also requests without tools: the client has none
         self._elsewhere = {word: list(answers) for word, answers in (elsewhere or {}).items()}
@@ -114,7 +123,8 @@ class ModelServer:
         self.answered: list[int] = []  # the number of each call that was counted
         self._lock = threading.Lock()
         self._cuts: list[int] = []  # how many events the next streams have before they end
-        # Of this connection: `seconds` until its stream begins, whether it is `held` or `full`.
+        # Of this connection: `seconds` until its stream begins, and the `pause` before each event;
+        # whether it is `held` or `full`.
         self._late = threading.local()
         outer = self
 
@@ -204,18 +214,24 @@ class ModelServer:
     def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any] | Iterable[dict[str, Any]]:
         """Return what a request gets: an object, or the events of a stream."""
         if path.endswith("/responses"):
-            return _begun(self.responses(body))
+            return self._begun(self.responses(body))
         if path.endswith("/chat/completions"):
-            return _begun(self.chunks(body)) if body.get("stream") else self.completion(body)
+            return self._begun(self.chunks(body)) if body.get("stream") else self.completion(body)
         if "enerateContent" in path:  # its model is in the address
             body["model"] = path.rpartition("/")[2].partition(":")[0]
         if "streamGenerateContent" in path:
-            return _begun(self.contents(body))
+            return self._begun(self.contents(body))
         if "generateContent" in path:
             return self.content(body)
         if "countTokens" in path or "count_tokens" in path:
             return {"input_tokens": 10, "totalTokens": 10}
-        return _begun(self.events(body)) if body.get("stream") else self.message(body)
+        return self._begun(self.events(body)) if body.get("stream") else self.message(body)
+
+    def _begun(self, events: Iterator[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+        """Return a stream whose first event is there: a failure comes before its headers."""
+        first = next(events)
+        pause = self._late.__dict__.pop("pause", 0)
+        return chain([first], _paced(events, pause) if pause else events)
 
     @property
     def used(self) -> tuple[int, int, int]:
@@ -235,16 +251,27 @@ class ModelServer:
         """Return what the script has next for a request. Raises Failed."""
         self.requests.append(body)
         messages = body.get("messages") or body.get("contents") or body.get("input") or ()
+        return self._as_it_comes(self._answer_to(messages))
+
+    def _answer_to(self, messages: Sequence[dict[str, Any]]) -> Answer:
+        if self.answers is not None:
+            return self.answers(json.dumps(messages))
         opening = [*messages[:2], *(it for it in messages if it.get("role") == "developer")]
         text = json.dumps(messages if self.by_newest else opening)
         words = [each for each in self._elsewhere if each in text]
         word = max(words, key=text.rfind) if self.by_newest and words else "".join(words[:1])
         script = self._elsewhere[word] if word else self._script
-        answer = script.pop(0) if script else ["That is all."]
+        return script.pop(0) if script else ["That is all."]
+
+    def _as_it_comes(self, answer: Answer) -> "Sequence[Part]":
+        """Return what an answer says, and have it said in its way. Raises Failed."""
         if isinstance(answer, Failure):
             raise Failed(answer.status)
         if isinstance(answer, Late):
             self._late.seconds = answer.seconds
+            return answer.content
+        if isinstance(answer, Paced):
+            self._late.pause = answer.seconds
             return answer.content
         if isinstance(answer, Full):
             self._late.full = True
@@ -403,9 +430,10 @@ def _hold(handler: BaseHTTPRequestHandler, events: list[dict[str, Any]]) -> None
         handler.connection.recv(1)
 
 
-def _begun(events: Iterator[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-    """Return a stream whose first event is there: a failure comes before its headers."""
-    return chain([next(events)], events)
+def _paced(events: Iterable[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+    for event in events:
+        time.sleep(seconds)
+        yield event
 
 
 def _warmed() -> Iterator[dict[str, Any]]:

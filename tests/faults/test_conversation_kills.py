@@ -3,8 +3,8 @@
 No prompt is lost, none is given twice that the agent's record proves taken, a person is asked only
 where there is no proof, no permission is answered twice, and the conversation goes on.
 
-SIDING_FAULTS_TIMES has all moments of the host, all points of the agent, and as many moments by the
-clock, times a hundred.
+SIDING_FAULTS_TIMES has all that a host does and all points of the agent; SIDING_FAULTS_MOMENTS says
+how many drawn moments there are then (`chat/moments.py`).
 """
 
 import os
@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from faults.chat.agent import KINDS, POINTS
+from faults.chat.moments import drawn
+from faults.chat.runs import MOMENTS, SEED
 from faults.chat.trial import Trials
 from sandbox import Sandbox
 
-SEED = int(os.environ.get("SIDING_FAULTS_SEED", "1"))
 TIMES = int(os.environ.get("SIDING_FAULTS_TIMES", "0"))
 MOST = 400  # moments of a host; there are fewer
-LONGEST_S = 1.5  # from the start of a host to the end of its second turn, about
+SPAN_S = 1.5  # from the start of a host to the end of its second turn, about
 WITHOUT_PROOF = "qwen"
-VICTIMS = ("host", "agent", "viewer")
 pytestmark = pytest.mark.timeout(2400 if TIMES else 300)
 # One way with each kind of agent in the suite.
 CASES = (
@@ -46,9 +46,11 @@ def killed(trials: Trials, way: str, dice: random.Random) -> list[str]:
                 break
         assert len(found) > 100 or not TIMES
     else:
-        for _ in range(100 * TIMES or 1):
-            victim, after_s = dice.choice(VICTIMS), dice.uniform(0.0, LONGEST_S)
-            found.append(trials.killed_after(victim, after_s))
+        numbers = MOMENTS or [dice.randrange(1000)]
+        for number in numbers:
+            found.append(
+                trials.killed(drawn(SEED, trials.kind, number, span_s=SPAN_S, steers=False))
+            )
     return found
 
 
@@ -56,11 +58,9 @@ def killed(trials: Trials, way: str, dice: random.Random) -> list[str]:
 def test_a_conversation_goes_on_after_a_kill(sandbox: Sandbox, kind: str, way: str) -> None:
     trials = Trials(sandbox, kind)
     found = killed(trials, way, random.Random(f"{SEED} {kind} {way}"))
-    print(
-        f"{kind}, {way}: killed {len([*filter(None, found)])} times, unsure {trials.unsure} times"
-    )
+    print(f"{kind}, {way}: killed {len([*filter(None, found)])} times; {trials.figures}")
     if kind != WITHOUT_PROOF:
-        assert trials.unsure == 0
+        assert not trials.figures.counts["unsure"]
     trials.check_all()
 
 

@@ -37,10 +37,14 @@ def settle(machine: Machine, chat: Chat, talking: Talking, hold: Hold, reason: s
     open_ones = on_their_way(machine.talk)
     if open_ones:
         time.sleep(talking.settles_s)
-    for each in open_ones:
-        found = _proof(machine, chat, talking, hold, each)
-        if found is not Proof.TAKEN or not _says_so(machine.talk, each):  # else the story has it
-            machine.proven(each.prompt, found)
+    found = [(each, _proof(machine, chat, talking, hold, each)) for each in open_ones]
+    for each, proof in found:
+        is_told = proof is Proof.TAKEN and _says_so(machine.talk, each)
+        if proof is not Proof.NOT_TAKEN and not is_told:
+            machine.proven(each.prompt, proof)
+    for each, proof in reversed(found):  # each comes back at the head of what waits
+        if proof is Proof.NOT_TAKEN:
+            machine.proven(each.prompt, proof)
     machine.cut_off(reason)
 
 

@@ -93,3 +93,14 @@ def test_its_record_decides_until_it_has_acted(
     at = {"requeued": talk.queue, "unsure": talk.unsure}.get(noted, ())
     assert [each.prompt for each in at] == ["p1"] * (noted in ("requeued", "unsure"))
     assert talk.taken == (noted in ("proven", "turn-ended"))
+
+
+def test_what_was_not_taken_comes_back_in_its_order(tmp_path: Path) -> None:
+    into_it = [
+        each
+        for name in ("p2", "p3")
+        for each in (Queued(name, name, steers=True), Sending(name, steers=True))
+    ]
+    events = (*HAS_BEGUN, Queued("p4", "last"), *into_it)
+    talk, _ = settled(tmp_path, events, Record(Evidence.ID, Proof.NOT_TAKEN))
+    assert [each.prompt for each in talk.queue] == ["p2", "p3", "p4"]
