@@ -3,6 +3,7 @@
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
     fail WHY        background NAMES (what it has running beside its turns)
+    pour COUNT SIZE (pieces of text of so many bytes each, as fast as it can)
     forget (never say that it has it)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
@@ -134,10 +135,8 @@ class Scripted:
     def act(self, line: str, prompt: dict[str, Any]) -> None:
         word, _, rest = line.partition(" ")
         match word:
-            case "say":
-                self.piece("text", rest + "\n")
-            case "think":
-                self.piece("thinking", rest + "\n")
+            case "say" | "think" | "pour":
+                self.speak(word, rest)
             case "wait":
                 while not Path(rest).exists():
                     self.listen(0.02)
@@ -166,6 +165,14 @@ class Scripted:
                 types = [each["type"] for each in prompt["message"]["content"]]
                 beside = "".join(f" +{each}" for each in types if each != "text")
                 self.piece("text", f"You said: {line}{beside}\n")
+
+    def speak(self, word: str, rest: str) -> None:
+        if word != "pour":
+            self.piece("text" if word == "say" else "thinking", rest + "\n")
+            return
+        count, size = map(int, rest.split())
+        for number in range(count):
+            self.piece("text", f"{number} ".ljust(size - 1, "x") + "\n")
 
     def notice(self, word: str, rest: str) -> None:
         if word == "background":
