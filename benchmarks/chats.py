@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import chats_worker
 from benchmarks.bench import Bench, Figure, Goal, Row
+from benchmarks.chat_viewers import watched
 from benchmarks.idle_runs import memory_of, time_of
 from benchmarks.measure import Sample, Timing
 from siding.chat.conversations import wake
@@ -107,9 +108,28 @@ def _measure(bench: Bench) -> Iterator[Row]:
     if not Path("/proc/self/smaps_rollup").exists():
         bench.say("memory is read from /proc, which this system does not have")
         return
+    with bench.task("watched-chat", 200) as (workspace, env):
+        yield from _watched(bench, workspace, _with_agent(bench, env))
     for chats in bench.sizes(1, 10, 50, quick=2):
         with bench.task(f"idle-chats-{chats}", 200) as (workspace, env):
             yield _idle(bench, chats, workspace, _with_agent(bench, env))
+
+
+def _watched(bench: Bench, workspace: Path, env: dict[str, str]) -> Iterator[Row]:
+    def begin() -> tuple[Chat, Callable[[str], float]]:
+        chat = _begun(bench, workspace, env)
+        held = Held(chat)
+
+        def turn(prompt: str) -> float:
+            begun, _first, end = held.turn(prompt)
+            return end - begun
+
+        return chat, turn
+
+    def end(chat: Chat) -> None:
+        _end(bench, [chat], workspace, env)
+
+    return watched(bench, workspace, env, begin=begin, end=end)
 
 
 def _with_agent(bench: Bench, env: dict[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
     fail WHY        background NAMES (what it has running beside its turns)
+    pour COUNT SIZE (pieces of text of so many bytes each, as fast as it can)
     forget (never say that it has it)    recall (say which prompts it knows, by their first lines)
 
 A prompt with none of these is answered with `You said: …` and the names of its pictures' types. It
@@ -162,10 +163,8 @@ class Scripted:
     def act(self, line: str, prompt: dict[str, Any]) -> None:
         word, _, rest = line.partition(" ")
         match word:
-            case "say":
-                self.piece("text", rest + "\n")
-            case "think":
-                self.piece("thinking", rest + "\n")
+            case "say" | "think" | "pour" | "recall":
+                self.speak(word, rest)
             case "wait":
                 while not Path(rest).exists():
                     self.listen(0.02)
@@ -190,14 +189,22 @@ class Scripted:
                 self.say({"type": "system", **said})
             case "forget":
                 pass
-            case "recall":
-                prompts = [each for each in self.known if each["type"] == "user"]
-                words = [text_of(each).splitlines()[0] for each in prompts]
-                self.piece("text", f"I know: {', '.join(words)}\n")
             case _:
                 types = [each["type"] for each in prompt["message"]["content"]]
                 beside = "".join(f" +{each}" for each in types if each != "text")
                 self.piece("text", f"You said: {line}{beside}\n")
+
+    def speak(self, word: str, rest: str) -> None:
+        if word == "recall":
+            prompts = [each for each in self.known if each["type"] == "user"]
+            words = [text_of(each).splitlines()[0] for each in prompts]
+            self.piece("text", f"I know: {', '.join(words)}\n")
+        elif word == "pour":
+            count, size = map(int, rest.split())
+            for number in range(count):
+                self.piece("text", f"{number} ".ljust(size - 1, "x") + "\n")
+        else:
+            self.piece("text" if word == "say" else "thinking", rest + "\n")
 
     def notice(self, word: str, rest: str) -> None:
         if word == "background":

@@ -1,74 +1,75 @@
-"""Viewers that are slow, late or killed: each has the same story, and the host waits for none."""
+"""Viewers that are slow, late, stopped or killed: each has the same story, to the byte, and the
+host neither waits for one nor grows by one."""
 
-import os
+import json
 import signal
-import subprocess
 import threading
 from pathlib import Path
-from typing import IO
 
 from integration.chat.talks import Conversation
-from sandbox import SIDING
+from integration.chat.viewing import KilledAgain, Slowly, Viewer, peak_of
 
-_PIECES = 3000  # of 100 bytes: more than a pipe holds
-
-
-class Viewer:
-    """`siding chat show --follow --json`, and what was read of it."""
-
-    def __init__(self, talk: Conversation) -> None:
-        words = [*SIDING, "chat", "show", "--follow", "--json"]
-        self.process = subprocess.Popen(
-            words,
-            cwd=talk.sandbox.repo,
-            env=talk.sandbox.env,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert self.process.stdout is not None
-        self.out: IO[bytes] = self.process.stdout
-        self.seen = b""
-
-    def read(self, most: int) -> None:
-        self.seen += os.read(self.out.fileno(), most)
-
-    def rest(self) -> bytes:
-        """Read until the viewer ends, as the conversation has."""
-        with self.out:
-            self.seen += self.out.read()
-        assert self.process.wait(60) == 0
-        return self.seen
+_POUR = "pour 1000 2000"  # 2 MB a turn: much more than pipes hold
+_KILLS = 2
+_LEAST = 3  # turns
+# Bytes, after the first turn: what was said is more, and for each viewer that does not read
+# it as much again.
+_GROWS = 4 << 20
 
 
-def test_slow_late_and_killed_viewers_have_one_story(talk: Conversation) -> None:
+def test_slow_late_stopped_and_killed_viewers_have_one_story(talk: Conversation) -> None:
     talk.begin("say first")
-    slow, killed = Viewer(talk), Viewer(talk)
-    slow.read(1)  # and no more until the end: its pipe is full long before
-    killed.read(100)
-    line = "say " + "x" * 95
-    talk.says("send", "-", stdin="\n".join([line] * _PIECES).encode())
-    talk.turns(2)  # though one viewer reads nothing
+    hurries = threading.Event()
+    slow, stopped = Viewer(talk), Viewer(talk, is_face=True)
+    stopped.read(1)
+    stopped.signal(signal.SIGSTOP)
+    slowly = Slowly(slow, hurries)
+    killed = KilledAgain(talk, _KILLS)
+    _pour(talk, 1)
+    host = _host_of(talk)
+    host_before, viewer_before = peak_of(host), peak_of(slow.process.pid)
+    turns = _pour_until(talk, killed.was_killed)  # though some viewers read nothing
     late = Viewer(talk)
-    late.read(1)
-    os.kill(killed.process.pid, signal.SIGKILL)
-    with killed.out:
-        killed.seen += killed.out.read()
-    killed.process.wait(60)
+    stopped.signal(signal.SIGCONT)
+    hurries.set()
     talk.says("send", "say last")
-    talk.until_text("last")
+    _await_turns(talk, turns + 2)
+    assert peak_of(host) - host_before < _GROWS
     talk.end()
 
-    found: dict[str, bytes] = {}
-    threads = [
-        threading.Thread(target=lambda n=name, v=viewer: found.update({n: v.rest()}))
-        for name, viewer in (("slow", slow), ("late", late))
-    ]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(60)
+    found = {"late": late.rest(), "stopped": stopped.rest()}
+    found |= {"slow": slowly.result(), "killed": killed.result()}
+    assert slowly.peak - viewer_before < _GROWS
+    whole = _story_of(talk).read_bytes()
+    assert len(whole) > 2_000_000 * _LEAST
+    assert {name: each == whole for name, each in found.items()} == dict.fromkeys(found, True)
+
+
+def _pour_until(talk: Conversation, is_done: threading.Event) -> int:
+    """Have the agent say much, turn after turn, until it is done; return how many turns."""
+    turns = 1
+    while turns < _LEAST or not is_done.is_set():
+        turns += 1
+        _pour(talk, turns)
+    return turns
+
+
+def _pour(talk: Conversation, turn: int) -> None:
+    talk.says("send", _POUR)
+    _await_turns(talk, turn + 1)
+
+
+def _await_turns(talk: Conversation, number: int) -> None:
+    """Wait until so many have ended. The story is long: each line is not read for it."""
+    story = _story_of(talk)
+    talk.until(lambda: story.read_bytes().count(b'"event":"turn-ended"') >= number)
+
+
+def _host_of(talk: Conversation) -> int:
+    lock = _story_of(talk).with_name("lock")
+    return int(json.loads(lock.read_text())["pid"])
+
+
+def _story_of(talk: Conversation) -> Path:
     (story,) = Path(talk.sandbox.project).glob("tasks/*/chats/c1/story.jsonl")
-    whole = story.read_bytes()
-    assert len(whole) > 100 * _PIECES
-    assert found == {"slow": whole, "late": whole}
-    assert whole.startswith(killed.seen)
+    return story

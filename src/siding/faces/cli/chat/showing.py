@@ -38,6 +38,10 @@ class Teller:
 
     def learn(self, line: Mapping[str, Any]) -> None:
         """Take a line without printing it."""
+        self._note(line)
+        self._forget(line)
+
+    def _note(self, line: Mapping[str, Any]) -> None:
         match line.get("event"):
             case "queued":
                 self._prompts[_said(line, "prompt")] = line
@@ -53,6 +57,17 @@ class Teller:
             case "used":
                 self._used = line
 
+    def _forget(self, line: Mapping[str, Any]) -> None:
+        """Drop what no later line needs: a story may be longer than memory."""
+        match line.get("event"):
+            case "prompt-taken" | "proven" | "dropped":
+                self._prompts.pop(_said(line, "prompt"), None)
+            case "answered" | "ask-gone":
+                self._asks.pop(_said(line, "ask"), None)
+            case "tool-ended":
+                self._titles.pop(_said(line, "call"), None)
+                self._edits.pop(_said(line, "call"), None)
+
     def tell(self, line: Mapping[str, Any]) -> None:
         event = _said(line, "event")
         if event == "thought" and not self._is_live:
@@ -62,10 +77,11 @@ class Teller:
         if event in ("text", "thought"):
             self._say(event, _said(line, "text"))
             return
-        self.learn(line)
+        self._note(line)
         for said, style in self._lines(event, line):
             self._end_line()
             self._print(said, style)
+        self._forget(line)
 
     def end(self) -> None:
         """End a line that is open: nothing more comes."""
