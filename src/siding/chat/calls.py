@@ -36,15 +36,20 @@ class Running(NamedTuple):
     inside: str = ""
     edits: tuple[Mapping[str, Any], ...] = ()
     ask: str = ""  # for which it waits
+    asked_at: str = ""
+    waited_ms: int = 0  # for a person
+    is_question: bool = False
     pieces: tuple[str, ...] = ()  # what it has printed so far
 
     def printed(self, piece: str) -> "Running":
         """Return it with more output; only its end is kept, for a line that says how it went."""
         return self._replace(pieces=(*self.pieces, piece)[-50:])
 
-    def goes_on(self) -> "Running":
+    def goes_on(self, at: str) -> "Running":
         """Return it as it is when what it asked was answered."""
-        return self._replace(ask="", shown=self.shown._replace(state=CallState.RUNS))
+        waited_ms = self.waited_ms + _between(self.asked_at, at)
+        shown = self.shown._replace(state=CallState.RUNS)
+        return self._replace(ask="", shown=shown, waited_ms=waited_ms)
 
 
 def started(line: Mapping[str, Any]) -> Running:
@@ -74,7 +79,13 @@ def waits(running: Running, line: Mapping[str, Any]) -> Running:
     shown = running.shown._replace(state=CallState.WAITS)
     if edits:
         shown = shown._replace(output=_patch(edits), is_patch=True)
-    return running._replace(ask=text(line.get("ask")), shown=shown, edits=edits)
+    return running._replace(
+        ask=text(line.get("ask")),
+        asked_at=text(line.get("at")),
+        is_question="choices" in line,
+        shown=shown,
+        edits=edits,
+    )
 
 
 def ended(running: Running, line: Mapping[str, Any]) -> Call:
@@ -84,8 +95,10 @@ def ended(running: Running, line: Mapping[str, Any]) -> Call:
     said = text(line.get("text")) or "".join(running.pieces)
     call = running.shown._replace(
         state=CallState.FAILED if failed else CallState.DONE,
-        took_ms=_between(running.at, text(line.get("at"))),
+        took_ms=max(0, _between(running.at, text(line.get("at"))) - running.waited_ms),
     )
+    if running.is_question and not failed:
+        return call  # what was chosen is said where it was asked
     if edits and not failed:
         added, removed = counted_lines([each for edit in edits for each in patch_lines(edit)])
         return call._replace(result=f"+{added} -{removed}", output=_patch(edits), is_patch=True)

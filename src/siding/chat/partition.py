@@ -47,6 +47,7 @@ class Partition:
     def __init__(self) -> None:
         self.left_out = 0  # parts that were never shown, as there were too many
         self.pace = Pace()
+        self.window = 0  # tokens that the agent's model takes; 0 is not known
         self._due: OrderedDict[str, list[Shift]] = OrderedDict()
         self._prompts: OrderedDict[str, Given] = OrderedDict()
         self._told: set[str] = set()  # prompts that have a part
@@ -230,7 +231,7 @@ class Partition:
         self._again(f"a-{ask}", Notice((*lines, said)))
         for call, running in self._calls.items():
             if running.ask == ask:
-                self._calls[call] = running.goes_on()
+                self._calls[call] = running.goes_on(text(line.get("at")))
                 self._again(f"c-{call}", self._calls[call].shown)
                 break
 
@@ -267,6 +268,7 @@ class Partition:
 
     def _keep_used(self, line: Mapping[str, Any]) -> None:
         self._used = line
+        self.window = whole(line.get("window")) or self.window
 
     def _told_before(self, line: Mapping[str, Any]) -> None:
         """Show what was said on the agent's own screen, as its transcript has it."""

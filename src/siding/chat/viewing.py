@@ -32,6 +32,7 @@ class Portion(NamedTuple):
     left_out: int = 0  # parts of before that are not shown
     is_cut: bool = False  # the story begins before what is shown
     has_host: bool = False
+    window: int = 0  # tokens that its model takes; 0 is not known
 
 
 class StoryView:
@@ -61,7 +62,7 @@ class StoryView:
         talk = self._talk if has_host else self._talk.left_behind()
         part = self._partition
         shifts = tuple(part.shifts())
-        return Portion(talk, shifts, part.pace, part.left_out, self._is_cut, has_host)
+        return Portion(talk, shifts, part.pace, part.left_out, self._is_cut, has_host, part.window)
 
     def wait(self, seconds: float) -> None:
         """Wait until there may be more, somebody wakes this, or so long."""
