@@ -331,6 +331,7 @@ class TaskPlace(SheetKeys):
 
     def on_descendant_focus(self) -> None:
         """Show the keys of what has them now."""
+        self.tabs[self.active].noticed()
         self.foot.show_hints(self.key_table.hints())
 
     def plan(self, wish: ActRequest) -> None:

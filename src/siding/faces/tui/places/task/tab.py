@@ -115,6 +115,9 @@ class Tab(Container):
         """Return the keys of the part that has them."""
         return self.KEYS
 
+    def noticed(self) -> None:
+        """Take in that the keys have gone to another part."""
+
     def back(self) -> None:
         """Take the keys again after a sheet or a field had them."""
         self.rows.focus()

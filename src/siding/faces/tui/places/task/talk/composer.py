@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from textual.events import Key, Paste, Resize
+from textual.widgets import TextArea
 
 from siding.faces.tui.places.task.field import Field
 from siding.faces.tui.text import inert
@@ -37,9 +38,13 @@ class Composer(Field):
     async def _on_paste(self, event: Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.put(
-            self._pasted(inert(event.text.replace("\r\n", "\n").replace("\r", "\n"), lines=True))
-        )
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        self.put(self._pasted(inert(text, lines=True)))
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Say that the text is another one."""
+        event.stop()
+        self._changed()
 
     def put(self, text: str) -> None:
         """Put a text where the cursor is, in place of what is selected."""

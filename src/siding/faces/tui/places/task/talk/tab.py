@@ -63,6 +63,7 @@ class TalkTab(Tab):
         self.portion: Portion | None = None
         self._chat: Chat | None = None
         self._is_read = False
+        self._part = "field"  # which of its parts had the keys last
         self._following: Following | None = None
 
     def compose(self) -> ComposeResult:
@@ -232,8 +233,17 @@ class TalkTab(Tab):
         if not self._is_read:
             self.read()
 
+    def noticed(self) -> None:
+        if self.state or self.view.has_focus:
+            self._part = self.state
+
     def back(self) -> None:
-        self.to_field()
+        if self._part == "queue" and self.queue.prompts:
+            self.queue.focus()
+        elif self._part == "field" or self._chat is None:
+            self.to_field()
+        else:
+            self.to_story()
 
     def left(self) -> None:
         self.writing.keep()
