@@ -6,10 +6,13 @@ from pathlib import Path
 from siding.faces.tui.keys import EVERYWHERE, Key
 from siding.faces.tui.places.home.keys import KEYS as OF_HOME
 from siding.faces.tui.places.task.keys import (
+    OF_COMPOSER,
     OF_OUTPUT,
     OF_PATCH,
+    OF_QUEUE,
     OF_SEARCH,
     OF_STEPS,
+    OF_TALK,
     OF_TASK,
     SHEET,
 )
@@ -19,6 +22,9 @@ TABLES: tuple[tuple[str, str, Iterable[Key]], ...] = (
     ("Everywhere", "", EVERYWHERE),
     ("Home", "home", OF_HOME),
     ("A task", "task", OF_TASK),
+    ("Its conversation", "task", OF_TALK),
+    ("While you type to its agent", "task", OF_COMPOSER),
+    ("In what waits for its agent", "task", OF_QUEUE),
     ("Its patch", "task", OF_PATCH),
     ("Its steps", "task", OF_STEPS),
     ("Its output", "task", OF_OUTPUT),

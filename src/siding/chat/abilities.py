@@ -1,7 +1,9 @@
 """What can be asked of each agent in a conversation, in a person's words."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 
+from siding.agents.table import BY_NAME, OWN
 from siding.agents.talking.port import TALKING, Abilities, Evidence
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
@@ -25,6 +27,10 @@ WORDS = {
     "evidence": "its record proves a prompt",
 }
 _EVIDENCE = {Evidence.ID: "by its id", Evidence.TEXT: "by its text", Evidence.NONE: "no"}
+
+
+# Words for an effort that agents have. Any other one is passed on: the agent says what holds then.
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
 class Can(NamedTuple):
@@ -58,6 +64,16 @@ def abilities_of(agent: str) -> Abilities:
 def all_abilities() -> list[Can]:
     """Return the agents that can be held, and what each can."""
     return [Can(agent, abilities_of(agent)) for agent in TALKING.agents]
+
+
+def installed_here(env: Mapping[str, str]) -> list[str]:
+    """Return the agents that can be held and whose programs are on the path; ours always is."""
+    path = env.get("PATH", "")
+    return [
+        agent
+        for agent in TALKING.agents
+        if agent == OWN or any(shutil.which(each, path=path) for each in BY_NAME[agent].programs)
+    ]
 
 
 def rows(agents: list[Can]) -> Iterator[tuple[str, ...]]:

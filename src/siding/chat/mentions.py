@@ -1,6 +1,7 @@
 """What a person can mention in a prompt: files of the workspace, and the agent's own commands."""
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from siding.record.worktrees.listing import git_dir_of
 
 _LISTING = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
 
+_LISTED_FOR_S = 5.0
 _MOST_GONE = 100  # that git still lists and that were deleted: they are looked up last
 
 
@@ -27,21 +29,40 @@ class Mention(NamedTuple):
     about: str = ""
 
 
-def files_like(project: Project, task: Task, typed: str, limit: int) -> list[Mention]:
-    """Return files and directories of a task's workspace that fit, best first.
+class Workspace:
+    """The files of a task's workspace, for who types: they are listed anew after some seconds."""
 
-    Tracked files and those that git would track. Names that no prompt can have are left out.
-    """
-    workspace = require_workspace(project, task)
-    root = Path(workspace.path)
-    git_dir = Path(workspace.git_dir) if workspace.git_dir else git_dir_of(root)
-    names = _names(project, root, git_dir) if git_dir is not None else ()
-    found: list[Mention] = []
-    for each in fitting(names, typed, limit + _MOST_GONE):
-        if len(found) < limit and os.path.lexists(root / each):
-            kind = "directory" if each.endswith("/") else "file"
-            found.append(Mention(f"@{each}", kind))
-    return found
+    def __init__(self, project: Project, task: Task) -> None:
+        self._project, self._task = project, task
+        self._root = Path()
+        self._names: Sequence[str] = ()
+        self._listed_at = -_LISTED_FOR_S
+
+    def like(self, typed: str, limit: int) -> list[Mention]:
+        """Return files and directories that fit, best first.
+
+        Tracked files and those that git would track. Names that no prompt can have are left out.
+        """
+        if time.monotonic() - self._listed_at >= _LISTED_FOR_S:
+            self._list()
+        found: list[Mention] = []
+        for each in fitting(self._names, typed, limit + _MOST_GONE):
+            if len(found) < limit and os.path.lexists(self._root / each):
+                kind = "directory" if each.endswith("/") else "file"
+                found.append(Mention(f"@{each}", kind))
+        return found
+
+    def _list(self) -> None:
+        workspace = require_workspace(self._project, self._task)
+        self._root = Path(workspace.path)
+        git_dir = Path(workspace.git_dir) if workspace.git_dir else git_dir_of(self._root)
+        self._names = _names(self._project, self._root, git_dir) if git_dir is not None else ()
+        self._listed_at = time.monotonic()
+
+
+def files_like(project: Project, task: Task, typed: str, limit: int) -> list[Mention]:
+    """Return files and directories of a task's workspace that fit, best first."""
+    return Workspace(project, task).like(typed, limit)
 
 
 def commands_like(chat: Chat, typed: str, limit: int) -> list[Mention]:

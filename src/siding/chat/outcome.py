@@ -5,6 +5,7 @@ then, and does to its story what a host would; nothing is sent.
 """
 
 import time
+from collections.abc import Callable
 
 from siding.agents.talking.port import Abilities, Answer, Event, Parts
 from siding.chat.conversations import Task, ensure_host, put, wake
@@ -36,17 +37,29 @@ class NotAnswered(SidingError):
     code = "not_answered"
 
 
-def carried_out(project: Project, task: Task, chat: Chat, request: Request, *, by: str) -> bool:
+# Starts a host for a conversation if it has none.
+Start = Callable[[Project, Task, Chat], object]
+
+
+def carried_out(
+    project: Project,
+    task: Task,
+    chat: Chat,
+    request: Request,
+    *,
+    by: str,
+    start: Start = ensure_host,
+) -> bool:
     """Put a request and wait until it is carried out; tell whether it had an effect.
 
-    Raises NotAnswered.
+    A program with threads, which cannot fork, gives another `start`. Raises NotAnswered.
     """
     request_id = put(project, chat, request, by=by)
     end = time.monotonic() + _PATIENCE_S
     while chat.requests.has(request_id):
         if not chat.has_host():
             if work_off(project, chat):
-                ensure_host(project, task, chat)
+                start(project, task, chat)
             continue
         if time.monotonic() > end:
             raise NotAnswered(

@@ -19,11 +19,14 @@ _LOOKS_S = 0.05  # where there is no host to say that there is more
 
 
 class Watch:
-    """One viewer. Its `fileno` is readable when there may be more to read; -1 is no host."""
+    """One viewer, who reads from a byte of the story on at which a line begins.
 
-    def __init__(self, chat: Chat) -> None:
+    Its `fileno` is readable when there may be more to read; -1 is no host.
+    """
+
+    def __init__(self, chat: Chat, offset: int = 0) -> None:
         self._chat = chat
-        self._reader = StoryReader(chat.story)
+        self._reader = StoryReader(chat.story, offset)
         self._host: socket | None = None
 
     def fileno(self) -> int:

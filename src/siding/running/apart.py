@@ -53,6 +53,12 @@ def act_in_chat(app: App, directory: Path, words: Sequence[str]) -> str:
     return _siding(app, directory, ["chat", *words])
 
 
+def begin_chat(app: App, directory: Path, task: str, agent: str, prompt: str) -> str:
+    """Begin a conversation in a task, with a first prompt if there is one; return what is said."""
+    words = ["chat", agent, *(["-"] if prompt else []), "-t", task]
+    return _siding(app, directory, words, prompt.encode("utf-8", "surrogateescape"))
+
+
 def end_chat(app: App, directory: Path, task: str, chat: str) -> None:
     """End the agent of a conversation."""
     _siding(app, directory, ["chat", "end", "-t", task, "-c", chat])

@@ -348,7 +348,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         def chosen(value: Value | None) -> None:
             if isinstance(value, Row):
                 self.open_address(value.address)
-            elif value is not None:
+            elif isinstance(value, Key):
                 place.run_key(value)
 
         self.push_screen(Chooser(title, entries, self.look), chosen)

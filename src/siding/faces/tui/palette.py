@@ -26,7 +26,7 @@ _WIDEST, _TALLEST = 90, 22
 _MARGIN = 4
 _MOST_TYPED = 200
 
-Value: TypeAlias = Key | Row
+Value: TypeAlias = Key | Row | str
 
 
 class Entry(NamedTuple):

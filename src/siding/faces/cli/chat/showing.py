@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from siding.chat.wording import because, note_of, plan_of, records_in, text_in, usage_of
 from siding.faces.cli.chat import pieces
 from siding.faces.cli.chat.pieces import Line
 from siding.faces.cli.screen.screen import Screen, inert
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from siding.chat.talk import Talk
 
 USUAL = "terminal"  # who says something, where that is not worth a word
+
+
+_said = text_in
 
 
 class Teller:
@@ -53,7 +57,7 @@ class Teller:
                 self._edits.pop(_said(line, "call"), None)
             case "tool-started":
                 self._titles[_said(line, "call")] = _said(line, "title")
-                self._edits[_said(line, "call")] = pieces.records_in(line, "edits")
+                self._edits[_said(line, "call")] = records_in(line, "edits")
             case "used":
                 self._used = line
 
@@ -119,7 +123,7 @@ class Teller:
             case "sending":
                 yield from self._sending(line)
             case "planned":
-                yield from pieces.plan(line)
+                yield from pieces.said(plan_of(line), "  ")
             case "asked":
                 title = self._titles.get(_said(line, "call"), "")
                 yield from pieces.asked(line, title)
@@ -134,6 +138,11 @@ class Teller:
                 found = said(line)
                 if found:
                     yield found, style
+            case _:
+                note = note_of(line)
+                if note is not None:
+                    mark = "" if note.said.startswith("! ") else "  "
+                    yield from pieces.said([note], mark)
 
     def _sending(self, line: Mapping[str, Any]) -> Iterator[Line]:
         prompt = self._prompts.get(_said(line, "prompt"), {})
@@ -157,7 +166,7 @@ class Teller:
     def _tool_ended(self, line: Mapping[str, Any]) -> Iterator[Line]:
         failed = line.get("failed") is True
         edits = self._edits.pop(_said(line, "call"), [])
-        edits = pieces.records_in(line, "edits") or edits
+        edits = records_in(line, "edits") or edits
         if edits and not failed:
             yield from pieces.patches(edits)
         else:
@@ -166,28 +175,10 @@ class Teller:
     def _turn_ended(self, line: Mapping[str, Any]) -> Iterator[Line]:
         how = _said(line, "how")
         if how != "done":
-            yield f"  the turn was {how}{_because(line)}", "yellow"
-        used, self._used = pieces.usage(self._used), {}
+            yield f"  the turn was {how}{because(line)}", "yellow"
+        used, self._used = usage_of(self._used), {}
         if used:
             yield f"  {used}", "dim"
-
-
-_said = pieces.text_in
-
-
-def _because(line: Mapping[str, Any]) -> str:
-    return f": {_said(line, 'reason')}" if line.get("reason") else ""
-
-
-def _answered(line: Mapping[str, Any]) -> str:
-    yes = "allowed" if line.get("allows") else "refused"
-    return f"  {yes} by {_said(line, 'by') or 'somebody'}{_because(line)}"
-
-
-def _ended(line: Mapping[str, Any]) -> str:
-    status = line.get("exit_code")
-    why = _said(line, "reason") or (f"exit status {status}" if status else "")
-    return f"  the agent has ended{f' ({why})' if why else ''}"
 
 
 def _told(line: Mapping[str, Any]) -> str:
@@ -195,48 +186,8 @@ def _told(line: Mapping[str, Any]) -> str:
     return f"{mark}{_said(line, 'text')}"
 
 
-def _took(line: Mapping[str, Any]) -> str:
-    left = line.get("left_out")
-    where = f"; {left} earlier messages: siding session show {_said(line, 'session')}"
-    return f"  taken over from run {_said(line, 'run')}{where if left else ''}"
-
-
-def _kept(line: Mapping[str, Any]) -> str:
-    found = line.get("running")
-    running = ", ".join(map(str, found)) if isinstance(found, list) else ""
-    return f"  the agent was not ended: this runs in the background: {running}"
-
-
-def _went_back(line: Mapping[str, Any]) -> str:
-    about, agent = _said(line, "about"), _said(line, "agent")
-    forgets, recalls = (line.get(name) or 0 for name in ("forgets", "recalls"))
-    where = f"went back to before “{about}”" if line.get("before") else "went back to the whole"
-    known = [f"it knows nothing of {counted(forgets, 'turn')} undone"] if forgets else []
-    known += [f"it knows again of {counted(recalls, 'turn')} done again"] if recalls else []
-    return f"  {agent} {where}: {', '.join(known)}"
-
-
-# What is said of an event, "" for nothing, and its style.
+# What is said of an event here alone, "" for nothing, and its style.
 _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "tool-started": (lambda line: f"· {_said(line, 'title') or _said(line, 'name')}", "cyan"),
-    "answered": (_answered, "dim"),
-    "troubled": (lambda line: f"! {_said(line, 'message')}", "red"),
-    "recorded": (lambda line: f"  recorded as step {line.get('step')}", "dim"),
-    "went-back": (_went_back, "yellow"),
-    "not-back": (
-        lambda line: f"  it does not forget what was undone{_because(line)}",
-        "yellow",
-    ),
-    "compacted": (lambda _line: "  the conversation was made shorter", "dim"),
-    "held": (lambda line: f"  what waits is held{_because(line)}", "yellow"),
-    "unsure": (lambda _line: "  nobody knows whether the agent has taken this prompt", "yellow"),
-    "ended": (_ended, "dim"),
     "told": (_told, ""),
-    "took": (_took, "yellow"),
-    "hand-over-asked": (lambda _line: "  its own screen is wanted", "dim"),
-    "handed-over": (lambda _line: "  it is on the agent's own screen", "yellow"),
-    "handed-back": (lambda line: f"  the own screen is closed{_because(line)}", "yellow"),
-    "hold-kept": (_kept, "yellow"),
-    "switch-asked": (lambda line: f"  {_said(line, 'agent')} is to go on", "dim"),
-    "switched": (lambda line: f"  {_said(line, 'agent')} goes on", "yellow"),
 }

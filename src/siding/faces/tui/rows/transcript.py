@@ -26,6 +26,7 @@ class Prompt(NamedTuple):
 
     text: str
     who: str = "you"
+    beside: str = ""  # a line of ours below it
 
 
 class Said(NamedTuple):
@@ -42,7 +43,7 @@ class Tool(NamedTuple):
     about: str
     result: str = ""
     took: str = ""
-    state: str = "good"  # runs, good, bad or waits
+    state: str = "good"  # runs, good, bad or waits; "" for what is no call
     output: Lines | None = None
 
 
@@ -59,7 +60,13 @@ class Note(NamedTuple):
     style: str = "dim"
 
 
-Part = Prompt | Said | Tool | Output | Note
+class Notes(NamedTuple):
+    """Lines of Siding's own below what was said, each in a style."""
+
+    lines: Sequence[tuple[str, str]]
+
+
+Part = Prompt | Said | Tool | Output | Note | Notes
 
 
 class _Shown:
@@ -76,6 +83,10 @@ class _Shown:
         self.head = 0
         if isinstance(part, Prompt):
             self.lines = [line_of(text) for text in part.text.split("\n")]
+            if part.beside:
+                self.lines.append(_styled(part.beside, "dim"))
+        elif isinstance(part, Notes):
+            self.lines = [_styled(text, style) for text, style in part.lines]
         elif isinstance(part, Said):
             self.splitter = Splitter()
             self.lines = list(self.splitter.feed(part.text))
@@ -177,6 +188,21 @@ class Transcript(Rows):
         self._firsts[number:] = [each - shown.count for each in self._firsts[number:]]
         self.removed(first, shown.count)
 
+    def drop_first(self, most: int) -> int:
+        """Take the oldest parts away until there are at most so many lines; return how many."""
+        parts = lines = 0
+        while self.count - lines > most and parts < len(self._parts) - 1:
+            lines += self._parts[parts].count
+            self._by_key.pop(self._parts[parts].key)
+            self._unfolded.discard(self._parts[parts].key)
+            parts += 1
+        if parts:
+            del self._parts[:parts]
+            self._firsts = [each - lines for each in self._firsts[parts:]]
+            self._by_key = {each.key: number for number, each in enumerate(self._parts)}
+            self.removed(0, lines)
+        return parts
+
     def clear(self) -> None:
         """Take all parts away."""
         self._parts, self._by_key, self._firsts = [], {}, []
@@ -210,6 +236,22 @@ class Transcript(Rows):
         return bisect_right(self._firsts, item) - 1
 
     # Folds
+
+    def foldable(self) -> list[str]:
+        """Return the keys of the parts that have something to fold."""
+        return [
+            each.key
+            for each in self._parts
+            if isinstance(each.part, Tool) and each.output is not None
+        ]
+
+    def key_at(self, item: int) -> str:
+        """Return the key of the part that an item is of; "" if there is none."""
+        return self._parts[self._number(item)].key if 0 <= item < self.count else ""
+
+    def has(self, key: str) -> bool:
+        """Tell whether there is a part with this key."""
+        return key in self._by_key
 
     def is_open(self, key: str) -> bool:
         """Tell whether the output below a tool is shown."""
@@ -283,6 +325,8 @@ class Transcript(Rows):
             level = line.level if isinstance(line, Block) and line.kind is Kind.ITEM else 0
             code = 2 if isinstance(line, Block) and line.kind is Kind.CODE else 0
             return _NAMES + min(level, 12) + code
+        if isinstance(shown.part, Notes):
+            return _NAMES
         if isinstance(shown.part, Tool):
             return _INDENT
         return 0
@@ -304,16 +348,16 @@ class Transcript(Rows):
         part = shown.part
         assert isinstance(part, Tool)
         fold = self.look.mark("open" if self.is_open(shown.key) else "folded")
-        state = self.look.mark(part.state)
+        state = self.look.mark(part.state) if part.state else " "
         end = self.look.mark("ellipsis")
         took = f" {inert(part.took)}" if part.took else ""
         room = max(0, width - cells(took))
         left: Pieces = [
             (f"{fold if shown.output is not None else ' '} ", "fold"),
-            (f"{state} ", part.state),
+            (f"{state} ", part.state or "dim"),
             (f"{inert(part.name):<6} ", "tool"),
-            (inert(part.about), TEXT),
-            (f"  {inert(part.result)}" if part.result else "", part.state),
+            (inert(part.about), TEXT if part.state else "dim"),
+            (f"  {inert(part.result)}" if part.result else "", part.state or "dim"),
         ]
         if self.word:
             left = [piece for each in left for piece in _with_hits(*each, self.word)]
@@ -334,6 +378,10 @@ class Transcript(Rows):
         number = self._number(item)
         shown = self._parts[number]
         return shown.key, shown.version, item - self._firsts[number]
+
+
+def _styled(text: str, style: str) -> Line:
+    return line_of(text, [Span(0, len(text), style)] if text else [])
 
 
 def _with_hits(text: str, style: str, word: str) -> Pieces:

@@ -10,7 +10,12 @@ from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT
 from siding.faces.tui.text import cut, inert
 from siding.feed.model import Row
 
-TABS = (("patch", "p", "Patch"), ("steps", "s", "Steps"), ("output", "o", "Output"))
+TABS = (
+    ("talk", "t", "Talk"),
+    ("patch", "p", "Patch"),
+    ("steps", "s", "Steps"),
+    ("output", "o", "Output"),
+)
 
 
 class Head(Widget):

@@ -15,6 +15,7 @@ OF_TASK = (
     Key("conflict", ("M",), "the conflict that is being resolved: files left, continue, give up"),
     Key("attempts", ("C",), "compare with another attempt at the task"),
     Key("bisect", ("B",), "find the step after which something fails"),
+    Key("talk", ("t", "f"), "talk with its agent: what was said, and the next prompt"),
     Key("patch", ("p",), "the patch"),
     Key("steps", ("s",), "the steps"),
     Key("output", ("o",), "the output of a run"),
@@ -75,6 +76,58 @@ OF_OUTPUT = (
     Key("begin", ("g g",), "to the beginning"),
     Key("newer", ("l", "right"), "the output of the next newer run"),
     Key("older", ("h", "left"), "the output of the run before", "older run"),
+)
+
+OF_TALK = (
+    Key("write", ("i",), "type a prompt", "type"),
+    Key("down", ("j",), "a line down"),
+    Key("up", ("k",), "a line up"),
+    Key("open", ("enter",), "unfold what is under the cursor, or fold it", "unfold"),
+    Key("fold", ("z",), "unfold everything, or fold it", "all"),
+    Key("waiting", ("w",), "what waits for the agent: change it, drop it, put it first", "waiting"),
+    Key("stop", ("x x",), "end the turn, and drop what waits", "stop"),
+    Key("go_on", ("c",), "send what is held"),
+    Key("end", ("G",), "to the end, and follow it", "end"),
+    Key("begin", ("g g",), "to the beginning"),
+    Key("mode", ("shift+tab",), "what the agent may do without asking"),
+    Key("model", ("m",), "the model that it works with"),
+    Key("effort", ("e",), "how much it thinks"),
+    Key("newer", ("l", "right"), "the next newer conversation of the task"),
+    Key("older", ("h", "left"), "the conversation before"),
+    Key("new_chat", ("+",), "begin another conversation, or take a run over as one"),
+)
+
+OF_COMPOSER = (
+    Key("send", ("enter",), "give it to the agent as its next prompt", "queue"),
+    Key("steer", ("alt+enter",), "give it into the turn that runs, if the agent can", "steer"),
+    Key("newline", ("ctrl+j",), "begin a line; shift+enter does so where the terminal sends it"),
+    Key("leave_field", ("escape",), "to the story; twice ends the turn", "story, twice stop"),
+    Key("earlier", ("up",), "an earlier prompt"),
+    Key("later", ("down",), "a later prompt, and what was typed"),
+    Key("history", ("ctrl+r",), "search earlier prompts", "history"),
+    Key("waiting", ("alt+q",), "what waits for the agent"),
+    Key("picture", ("ctrl+v",), "the picture of the clipboard goes along"),
+    Key("expand", ("alt+o",), "show the lines of what was pasted"),
+    Key("mode", ("shift+tab",), "what the agent may do without asking"),
+    Key("model", ("alt+m",), "the model that it works with"),
+    Key("effort", ("alt+e",), "how much it thinks"),
+    Key("page_up", ("pageup",), "the story a screen up"),
+    Key("page_down", ("pagedown",), "the story a screen down"),
+    Key("answer", ("ctrl+y", "tab"), "give the keys to what asks; then 1 to 9 answer it"),
+    Key("help", ("f1",), "the keys of this place; type to filter, enter runs one", "keys"),
+)
+
+OF_QUEUE = (
+    Key("down", ("j", "down"), "a prompt down"),
+    Key("up", ("k", "up"), "a prompt up"),
+    Key("edit", ("e", "enter"), "type it anew", "edit"),
+    Key("drop", ("d",), "drop it: the agent does not get it", "drop"),
+    Key("steer_now", ("s",), "give it into the turn that runs, if the agent can", "steer now"),
+    Key("move_up", ("K",), "send it earlier", "earlier"),
+    Key("move_down", ("J",), "send it later", "later"),
+    Key("send_again", ("a",), "send it again: nobody knows whether the agent has it"),
+    Key("go_on", ("c",), "send what is held"),
+    Key("to_field", ("escape", "i"), "back to what you type", "back"),
 )
 
 SHEET = (

@@ -10,21 +10,24 @@ from siding.faces.plans.plan import ActRequest
 from siding.faces.tui.acts import answers
 from siding.faces.tui.cards.card import Wanted
 from siding.faces.tui.keys import Key, KeyTable
+from siding.faces.tui.palette import Chooser, Entry
 from siding.faces.tui.places.task.acting import Acting
 from siding.faces.tui.places.task.changes import From, Since
-from siding.faces.tui.places.task.going_on import GoingOn, is_of_any_place
+from siding.faces.tui.places.task.going_on import is_of_any_place
 from siding.faces.tui.places.task.head import Head, name_pieces, tab_pieces
 from siding.faces.tui.places.task.keys import OF_SEARCH, OF_TASK, SHEET
 from siding.faces.tui.places.task.output_tab import OutputTab
 from siding.faces.tui.places.task.patch_tab import PatchTab
 from siding.faces.tui.places.task.reading import Opened, open_task
-from siding.faces.tui.places.task.sheet import TYPING, Choice, Sheet, Typing
+from siding.faces.tui.places.task.sheet import TYPING, Choice, Typing
+from siding.faces.tui.places.task.sheet_keys import SheetKeys
 from siding.faces.tui.places.task.steps_tab import StepsTab
 from siding.faces.tui.places.task.tab import Tab
+from siding.faces.tui.places.task.talk.tab import TalkTab
 from siding.faces.tui.places.task.wider import Wider
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.styles import Look
-from siding.feed.addresses import Address
+from siding.feed.addresses import Address, is_chat_id
 from siding.feed.model import Ask, AskKind, Feed, Row, State
 from siding.feed.seen import Seen
 from siding.record.place.busy import live_in
@@ -33,7 +36,7 @@ from siding.record.place.busy import live_in
 _ANSWERED = (AskKind.QUESTION, AskKind.PERMISSION, AskKind.GATE, AskKind.AGENT)
 
 
-class TaskPlace(GoingOn):
+class TaskPlace(SheetKeys):
     """One task. The address may name a step, whose patch is shown, or a hunk."""
 
     NAME = "task"
@@ -43,11 +46,11 @@ class TaskPlace(GoingOn):
     def __init__(self, address: Address | None = None) -> None:
         super().__init__(address)
         self.head = Head()
-        self.sheet = Sheet()
         self.typing = Typing()
+        self.talk = TalkTab(self)
         self.patch = PatchTab(self)
         self.tabs: dict[str, Tab] = {
-            each.NAME: each for each in (self.patch, StepsTab(self), OutputTab(self))
+            each.NAME: each for each in (self.talk, self.patch, StepsTab(self), OutputTab(self))
         }
         self.active = ""
         self.acting = Acting(self)
@@ -56,7 +59,6 @@ class TaskPlace(GoingOn):
         self._row: Row | None = None
         self._stale: set[str] = set()
         self._tables: dict[str, KeyTable] = {}
-        self._then: Callable[[str], None] | None = None
         self._early: list[Key] = []  # what was pressed before the task was known
 
     # As a place
@@ -65,6 +67,7 @@ class TaskPlace(GoingOn):
         yield self.head
         yield from self.tabs.values()
         yield self.pane
+        yield self.talk.foot
         yield self.sheet
         yield self.typing
 
@@ -102,13 +105,15 @@ class TaskPlace(GoingOn):
     def key_table(self) -> KeyTable:
         """The keys of the tab, or those of the sheet while it is open."""
         tab = self.tabs.get(self.active)
-        searched = tab is not None and bool(tab.rows.word)
-        name = "sheet" if self.sheet.is_open else f"{self.active} {searched}"
+        searched = tab is not None and bool(tab.rows.word) and not tab.is_alone
+        state = "" if tab is None else tab.state
+        name = "sheet" if self.sheet.is_open else f"{self.active} {state} {searched}"
         table = self._tables.get(name)
         if table is None:
-            own = tab.KEYS if tab is not None else ()
+            own = tab.keys_now() if tab is not None else ()
             acts = {each.act for each in own}
-            rest = tuple(each for each in OF_TASK if each.act not in acts)
+            all_ = () if tab is not None and tab.is_alone else OF_TASK
+            rest = tuple(each for each in all_ if each.act not in acts)
             found = (*(OF_SEARCH if searched else ()), *own, *rest)
             table = self.port.table_of(self.NAME, SHEET if name == "sheet" else found)
             self._tables[name] = table
@@ -182,6 +187,9 @@ class TaskPlace(GoingOn):
 
     def go_to(self, address: Address) -> None:
         self.address = address
+        if is_chat_id(address.rest):
+            self.talk.show_chat(address.rest)
+            self.show_tab("talk")
         if self._opened is None:
             return
         if address.rest.isdecimal():
@@ -221,6 +229,7 @@ class TaskPlace(GoingOn):
     def on_unmount(self) -> None:
         """Let nothing work on for a place that is left, or a screen that ends."""
         self.wider.closed()
+        self.talk.closed()
 
     def _look_at(self, row: Row | None) -> None:
         """Keep that the person has seen the task as it is."""
@@ -263,6 +272,8 @@ class TaskPlace(GoingOn):
         self.active = name
         for each in self.tabs.values():
             each.display = name == each.NAME
+        if name != "talk":
+            self.talk.hide()
         if before is not None and name != before.NAME and self._opened is not None:
             before.left()
         self.foot.show_hints(self.key_table.hints())
@@ -300,13 +311,28 @@ class TaskPlace(GoingOn):
 
     def _typed_out(self) -> None:
         self.foot.hush()
-        self.tabs[self.active].rows.focus()
+        self.give_keys_back()
 
-    def choose(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
-        """Have the person choose one of several lines."""
-        self.acting.forget()
-        self._then = then
-        self.open_sheet([Choice([(title, "heading")]), *choices])
+    def give_keys_back(self) -> None:
+        """Give the keys to the tab."""
+        self.tabs[self.active].back()
+
+    def find(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
+        """Have the person choose one of many lines by words."""
+        entries = [
+            Entry("".join(text for text, _style in each.pieces), "", each.key) for each in choices
+        ]
+
+        def chosen(value: object) -> None:
+            if isinstance(value, str):
+                then(value)
+
+        self.app.push_screen(Chooser(title, entries, self.port.look), chosen)
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys of what has them now."""
+        self.tabs[self.active].noticed()
+        self.foot.show_hints(self.key_table.hints())
 
     def plan(self, wish: ActRequest) -> None:
         """Show what an act would do, and do it if the person says so."""
@@ -337,74 +363,10 @@ class TaskPlace(GoingOn):
         self._refresh_tab(changed=True)
         self.port.say(said)
 
-    # The sheet
-
-    def open_sheet(self, lines: Sequence[Choice]) -> None:
-        """Show lines above the foot; keys go to them until they are closed."""
-        self.sheet.open(lines)
-        self.foot.show_hints(self.key_table.hints())
-
-    def show_lines(self, lines: Sequence[Choice]) -> None:
-        """Show lines that nothing is done with."""
-        self.acting.forget()
-        self._then = None
-        self.open_sheet(lines)
-
-    def close_sheet(self) -> None:
-        """Close the sheet; keys go to the tab again."""
-        self.acting.forget()
-        self._then = None
-        self.sheet.close()
-        self.foot.show_hints(self.key_table.hints())
-        self.tabs[self.active].rows.focus()
-
-    def act_sheet_close(self) -> None:
-        self.wider.closed()
-        self.close_sheet()
-
-    def act_sheet_enter(self) -> None:
-        if self.acting.is_open:
-            self.acting.enter()
-            return
-        then, key = self._then, self.sheet.chosen
-        if then is not None and key:
-            self.close_sheet()
-            then(key)
-
-    def act_sheet_down(self) -> None:
-        if self.sheet.chosen:
-            self.sheet.move(1)
-        else:
-            self.sheet.scroll_rows(1)
-
-    def act_sheet_up(self) -> None:
-        if self.sheet.chosen:
-            self.sheet.move(-1)
-        else:
-            self.sheet.scroll_rows(-1)
-
-    def act_sheet_force(self) -> None:
-        self.acting.force()
-
-    def act_sheet_merge(self) -> None:
-        self.acting.merge()
-
-    def act_sheet_give_up(self) -> None:
-        self.acting.give_up()
-
-    def act_sheet_again(self) -> None:
-        self.acting.again()
-
-    def act_sheet_yes(self) -> None:
-        self.wider.answer("y")
-
-    def act_sheet_no(self) -> None:
-        self.wider.answer("n")
-
-    def act_sheet_skip(self) -> None:
-        self.wider.answer("s")
-
     # Keys of all tabs
+
+    def act_talk(self) -> None:
+        self.show_tab("talk")
 
     def act_patch(self) -> None:
         self.show_tab("patch")

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from textual.events import Key as KeyEvent
-from textual.widgets import TextArea
 
+from siding.faces.tui.places.task.field import Field
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.lines import Line, Pieces, rows_of
 from siding.faces.tui.rows.scrolling import MARGIN
@@ -85,7 +85,7 @@ class Sheet(Rows):
         return bool(self.lines[item].key)
 
 
-class Typing(TextArea):
+class Typing(Field):
     """A field of a few lines: Enter takes it, escape leaves it, ctrl+j begins another line."""
 
     DEFAULT_CSS = """
@@ -119,18 +119,15 @@ class Typing(TextArea):
         self.display = True
         self.focus()
 
-    async def _on_key(self, event: KeyEvent) -> None:
+    def takes(self, event: KeyEvent) -> bool:
+        """Take the text, leave it, or begin a line."""
         if event.key in ("enter", "escape"):
-            event.stop()
-            event.prevent_default()
             self._done(taken=event.key == "enter")
-            return
+            return True
         if event.key in ("ctrl+j", "alt+enter", "shift+enter"):
-            event.stop()
-            event.prevent_default()
             self.insert("\n")
-            return
-        await super()._on_key(event)
+            return True
+        return False
 
     def _done(self, *, taken: bool) -> None:
         then, left, text = self._then, self._left, self.text

@@ -7,7 +7,7 @@ from textual.app import App
 from textual.containers import Container
 
 from siding.faces.plans.plan import ActRequest
-from siding.faces.tui.keys import Key
+from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.places.task.changes import Since
 from siding.faces.tui.places.task.reading import Opened
 from siding.faces.tui.places.task.sheet import Choice
@@ -32,6 +32,19 @@ class TaskPage(Protocol):
 
     def choose(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
         """Have the person choose one of several lines."""
+
+    def find(self, title: str, choices: Sequence[Choice], then: Callable[[str], None]) -> None:
+        """Have the person choose one of many lines by words."""
+
+    @property
+    def key_table(self) -> KeyTable:
+        """The keys that count now."""
+
+    def run_key(self, key: Key) -> None:
+        """Run the act of a key."""
+
+    def hush(self) -> None:
+        """Take away what was said at the foot."""
 
     def plan(self, wish: ActRequest) -> None:
         """Show what an act would do, and do it if the person says so."""
@@ -70,9 +83,6 @@ class ActPage(TaskPage, Protocol):
     def said(self) -> str:
         """What is said at the foot."""
 
-    def hush(self) -> None:
-        """Take away what was said at the foot."""
-
     def acted(self, said: str) -> None:
         """Take in that an act was done: say so, and read again what is shown."""
 
@@ -90,6 +100,27 @@ class Tab(Container):
     def __init__(self, page: TaskPage) -> None:
         super().__init__(id=f"tab-{self.NAME}")
         self.page = page
+
+    @property
+    def state(self) -> str:
+        """Which of its parts has the keys; "" for the main one."""
+        return ""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether letters are typed into the tab: the keys of the task do not count then."""
+        return False
+
+    def keys_now(self) -> tuple[Key, ...]:
+        """Return the keys of the part that has them."""
+        return self.KEYS
+
+    def noticed(self) -> None:
+        """Take in that the keys have gone to another part."""
+
+    def back(self) -> None:
+        """Take the keys again after a sheet or a field had them."""
+        self.rows.focus()
 
     @property
     def rows(self) -> Rows:

@@ -1,0 +1,42 @@
+"""Earlier prompts, for who types a new one."""
+
+from collections.abc import Iterator
+
+from siding.chat.store import Chat, Chats
+from siding.chat.story import StoryReader
+from siding.ground.storage.fields import text
+from siding.record.place.project import Project
+
+MOST = 500
+
+
+def earlier_prompts(project: Project, chat: Chat | None) -> list[str]:
+    """Return the prompts of a project, each once, newest first: those of `chat` before others."""
+    found: dict[str, None] = {}
+    if chat is not None:
+        found |= dict.fromkeys(reversed([*_prompts(chat)]))
+    others = [
+        (text(line.get("at")), text(line.get("text")))
+        for task in project.tasks.readable()
+        for each in Chats(project.task_layout(task.id)).all()
+        if chat is None or each.directory != chat.directory
+        for line in _lines(each)
+    ]
+    found |= {said: None for _at, said in sorted(others, reverse=True)}
+    return [each for each in found if each.strip()][:MOST]
+
+
+def _prompts(chat: Chat) -> Iterator[str]:
+    for line in _lines(chat):
+        yield text(line.get("text"))
+
+
+def _lines(chat: Chat) -> Iterator[dict[str, object]]:
+    try:
+        reader = StoryReader(chat.story)
+    except OSError:
+        return
+    try:
+        yield from reader.records_of(("queued",))
+    finally:
+        reader.close()

@@ -1,0 +1,40 @@
+"""A field of text in which every key that edits text does that, and reaches nothing else.
+
+Textual asks its bindings last of all, after the place had the key: a place that has an act on
+`left` would take it from the field.
+"""
+
+from textual.events import Key
+from textual.widgets import TextArea
+
+# Keys of ours, and those of Textual that mean something else to a person here.
+_NOT_OURS = frozenset({"ctrl+c", "ctrl+y", "ctrl+v", "super+c", "super+y"})
+EDITS = {
+    key: binding.action
+    for binding in TextArea.BINDINGS
+    if not isinstance(binding, tuple)
+    for key in binding.key.split(",")
+    if key not in _NOT_OURS
+}
+
+
+class Field(TextArea):
+    """A text that a person edits. A subclass says in `takes` which keys mean something else."""
+
+    takes_text = True
+
+    def takes(self, event: Key) -> bool:
+        """Do what a key means here; tell whether it meant something."""
+        del event
+        return False
+
+    async def _on_key(self, event: Key) -> None:
+        if self.takes(event):
+            event.stop()
+            event.prevent_default()
+        elif event.key in EDITS:
+            event.stop()
+            event.prevent_default()
+            await self.run_action(EDITS[event.key])
+        else:
+            await super()._on_key(event)

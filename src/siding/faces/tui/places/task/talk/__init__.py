@@ -1,0 +1,1 @@
+"""The tab in which a person talks with the agent of a task."""
