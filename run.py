@@ -30,7 +30,7 @@ FORMER_NAME = "siding"
 # program -> Debian package
 TEST_PROGRAMS = {
     "bwrap": "bubblewrap",
-    **{name: name for name in ("chromium", "zsh", "fish", "vim", "tmux", "screen", "less")},
+    **{name: name for name in ("chromium", "zsh", "fish", "jq", "vim", "tmux", "screen", "less")},
 }
 # Its package starts a server for the network, where services are run at all.
 if not Path("/run/systemd/system").exists():
@@ -41,6 +41,7 @@ TEST_AGENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.329",
     "codex": "@openai/codex@0.169.0",
     "ccusage": "ccusage@20.0.24",
+    "ccstatusline": "ccstatusline@2.2.30",
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
 }

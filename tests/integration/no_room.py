@@ -53,6 +53,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         reads("status --all --json"),
         reads("status --all --json --after 1:1"),
     ),
+    "statusline": (reads("statusline"), reads("statusline --json")),
     "today": (reads("today"), reads("today --format json")),
     "acp": (reads("acp"),),  # its input has ended
     "chat": (writes("chat claude hello"), reads("chat")),

@@ -44,7 +44,9 @@ class Keeper:
     def keep(self, talk: Talk, offset: int) -> bool:
         """Replace the file if there is a reason; tell whether there was. Raises OSError."""
         # What changes with each word of an agent is no reason to replace the file.
-        shown = talk._replace(seq=0, input_tokens=0, output_tokens=0, cached_tokens=0, context=0)
+        shown = talk._replace(
+            seq=0, input_tokens=0, output_tokens=0, cached_tokens=0, dollars=0.0, context=0
+        )
         if shown == self._shown and offset < self._offset + _AFTER:
             return False
         self._shown, self._offset = shown, offset
@@ -119,6 +121,8 @@ def _value(kind: Any, value: Any) -> Any:
         return kind(**{name: _value(kinds[name], each) for name, each in value.items()})
     if issubclass(kind, StrEnum):
         return kind(value)
+    if kind is float and type(value) is int:
+        return float(value)
     if type(value) is not kind:
         raise TypeError(value)
     return value

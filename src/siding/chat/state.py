@@ -140,7 +140,13 @@ def _unsure(talk: Talk, line: Mapping[str, Any]) -> Talk:
 def _turn_started(talk: Talk, line: Mapping[str, Any]) -> Talk:
     by_itself = line.get("origin") == Origin.ITSELF.value
     turns = talk.turns + 1
-    talk = talk._replace(input_tokens=0, output_tokens=0, cached_tokens=0)
+    talk = talk._replace(
+        spent=talk.spent_in_all,
+        input_tokens=0,
+        output_tokens=0,
+        cached_tokens=0,
+        dollars=0.0,
+    )
     talk = talk._replace(trouble="", trouble_kind="", how="", why="")
     return talk._replace(is_running=True, is_by_itself=by_itself, turns=turns)
 
@@ -322,11 +328,14 @@ def _applied(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _used(talk: Talk, line: Mapping[str, Any]) -> Talk:
+    dollars = line.get("dollars")
     return talk._replace(
         input_tokens=whole(line.get("input")),
         output_tokens=whole(line.get("output")),
         cached_tokens=whole(line.get("cached")),
         context=whole(line.get("context")) or talk.context,
+        window=whole(line.get("window")) or talk.window,
+        dollars=float(dollars) if isinstance(dollars, int | float) else 0.0,
     )
 
 

@@ -95,6 +95,15 @@ class Back(NamedTuple):
     is_said: bool = False  # in the story
 
 
+class Spent(NamedTuple):
+    """What turns have used. `dollars` are as the agent counts them."""
+
+    input: int = 0  # tokens, without those of a cache
+    output: int = 0
+    cached: int = 0
+    dollars: float = 0.0
+
+
 class Talk(NamedTuple):
     """One conversation."""
 
@@ -133,7 +142,10 @@ class Talk(NamedTuple):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0  # that were sent besides `input_tokens`
+    dollars: float = 0.0  # of this turn, as the tokens are
     context: int = 0
+    window: int = 0  # tokens that it may have; 0 is not known
+    spent: Spent = Spent()  # by the turns before this one
     title: str = ""
     sandbox: Mapping[str, Any] = {}  # what was asked of it, for each host
     background: tuple[str, ...] = ()  # what the agent has running beside its turns
@@ -175,6 +187,17 @@ class Talk(NamedTuple):
         if not self.is_open:
             return Standing.STARTING
         return Standing.HELD if self.is_paused and self.queue else Standing.IDLE
+
+    @property
+    def spent_in_all(self) -> Spent:
+        """What all its turns have used, this one included."""
+        before = self.spent
+        return Spent(
+            before.input + self.input_tokens,
+            before.output + self.output_tokens,
+            before.cached + self.cached_tokens,
+            before.dollars + self.dollars,
+        )
 
     def left_behind(self) -> "Talk":
         """Return it as it is when nobody holds it, though its story ends as if somebody did."""

@@ -47,6 +47,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "init": ("feed:INIT", "make this repository a project (implicit on first use)"),
     "doctor": ("upkeep", "find and mend what disagrees, without deleting work"),
     "import": ("importing", "bring in a board of tasks, or a folder .aide"),
+    "statusline": (
+        "statusline:STATUSLINE",
+        "the line of status: run its command once",
+    ),
     "projects": ("feed:PROJECTS", "every project, and where its repository is"),
     "inbox": ("feed:INBOX", "what waits for a person, in every project"),
     "trust": ("guard.trust", "allow hooks and permissions that come with the repository"),
@@ -222,7 +226,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "going back": ("redo", "rollback", "rewind", "bisect"),
     "many agents": ("workflow", "race"),
-    "questions": ("today", "inbox", "decide", "comments", "viewed", "devices"),
+    "questions": ("today", "inbox", "decide", "comments", "viewed", "devices", "statusline"),
     "limits": ("guard", "policy", "trust"),
     "upkeep": (
         "ui",

@@ -24,6 +24,7 @@ from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
 from siding.faces.tui.first import First
 from siding.faces.tui.foot import status_of, waiting_in
 from siding.faces.tui.found import Found, is_first, remember
+from siding.faces.tui.frame import lines_of
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -32,6 +33,8 @@ from siding.faces.tui.place import Place
 from siding.faces.tui.ports import Severity
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.slots import Slots
+from siding.faces.tui.status_line import LOOK_EVERY_S, Shown, StatusLine
+from siding.faces.tui.status_place import place_of
 from siding.faces.tui.table import place_for
 from siding.faces.tui.under_way import UnderWay
 from siding.faces.tui.watching import Source, Watching
@@ -115,6 +118,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         self._interrupted_at = 0.0
         self._title = -1
         self._is_feed_there = False
+        self._shown_line = Shown()
+        self.line = StatusLine(self.siding, self._take_line, self._warn, self)
 
     # What Textual asks.
 
@@ -141,6 +146,8 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         if self._source is not None:
             self._watching = Watching(self._source(), self._take, self._feed_failed)
             self._watching.start()
+        self.line.begin()
+        self.set_interval(LOOK_EVERY_S, self.line.look_for_changes)
 
     def _greet(self) -> None:
         """Show the first start; what is answered is done, and that it was shown is kept."""
@@ -161,6 +168,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     async def on_unmount(self) -> None:
         """End the thread of the feed."""
         self.write_outer(_TELL_NO_THEME)
+        await self.line.close()
         if self._watching is not None:
             await asyncio.to_thread(self._watching.close)
         self._acts.shutdown(wait=False, cancel_futures=True)
@@ -234,9 +242,16 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         place = self.place
         if place is None:
             return
-        begin = place.status()
-        parts = ([begin] if begin else []) + ([self._doing] if self._doing else [])
+        shown = self._shown_line
+        line = "" if shown.is_of_command else shown.text
+        parts = [each for each in (place.status(), line, self._doing) if each]
         place.foot.show_status(" │ ".join((*parts, *status_of(self.feed, self._is_feed_there))))
+        place.foot.show_line(shown)
+        self.line.look_at(place_of(place.address, self.feed))
+
+    def _take_line(self, shown: Shown) -> None:
+        self._shown_line = shown
+        self._refresh_status()
 
     def show(self, addresses: Collection[str]) -> None:
         """Say what the place on top shows: no notice is given of what a person looks at."""
@@ -278,6 +293,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         for each in self.screen_stack:
             if isinstance(each, Place):
                 each.use(self.look)
+                each.foot.use(self.look)
 
     # Places.
 
@@ -480,9 +496,3 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
     def _pause(self) -> None:
         assert self._collector is not None
         self._collector.pause(time.monotonic() - self._key_at)
-
-
-def lines_of(screen: Screen[Any]) -> list[str]:
-    """Return the lines of a screen as text."""
-    strips = screen._compositor.render_strips()
-    return ["".join(segment.text for segment in strip).rstrip() for strip in strips]

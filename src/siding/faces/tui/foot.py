@@ -1,4 +1,4 @@
-"""The lines at the foot of every place: its keys, or what was said; then the state of it all."""
+"""The lines at the foot of every place: its keys, or what was said; then the line of status."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,12 +12,21 @@ from textual.widget import Widget
 
 from siding.faces.tui.keys import Key, fitting
 from siding.faces.tui.ports import Severity
+from siding.faces.tui.rows.drawing import Drawing
+from siding.faces.tui.rows.lines import Pieces, fitted, rows_of
+from siding.faces.tui.rows.output import drawn
+from siding.faces.tui.rows.styles import PLAIN_LOOK, TEXT, Look
+from siding.faces.tui.status_line import Shown
+from siding.faces.tui.text import cells
 from siding.feed.model import Feed, State
+from siding.ground.sgr import Style as PrintedStyle
 
 _GAP = "  "
 _PLAIN, _DIM, _BOLD = Style(), Style(dim=True), Style(bold=True)
 _LOUD = Style(bold=True, reverse=True)
 _MOST_LINES = 4  # of what is said
+_MOST_OF_LINE = 3  # rows of the status line
+_LEAST_OF_LINE = 30  # columns that it keeps where the state of everything is beside it
 
 
 class Foot(Widget):
@@ -35,6 +44,9 @@ class Foot(Widget):
         self._entries: tuple[Key, ...] = ()
         self._hints: list[str] = []
         self._status = ""
+        self._line = Shown()
+        self._look = PLAIN_LOOK
+        self._drawing = Drawing()
         self._said: list[str] = []
         self._severity: Severity = "note"
         self._spots: list[tuple[int, int, Key]] = []
@@ -51,9 +63,24 @@ class Foot(Widget):
             self._status = text
             self.refresh()
 
+    def show_line(self, line: Shown) -> None:
+        """Show what a command has made of the status line, with the state of everything beside.
+
+        What was made without a command is a part of the status.
+        """
+        line = line if line.is_of_command else Shown()
+        if line != self._line:
+            self._line = line
+            self.refresh(layout=True)
+
+    def use(self, look: Look) -> None:
+        """Draw with other colours."""
+        self._look = look
+        self.refresh()
+
     @property
     def status(self) -> str:
-        """What the last line shows."""
+        """What is said of the state of everything."""
         return self._status
 
     def say(self, text: str, severity: Severity) -> None:
@@ -75,7 +102,7 @@ class Foot(Widget):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         del container, viewport
-        return 1 + max(1, len(self._wrapped(width)))
+        return len(self._printed()) + max(1, len(self._wrapped(width)))
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
@@ -83,9 +110,31 @@ class Foot(Widget):
         if y < len(said):
             style = _PLAIN if self._severity == "note" else _LOUD
             return _line([Segment(said[y], style)], width)
-        if y == max(1, len(said)):
+        below = y - max(1, len(said))
+        return self._hint_line(width) if below < 0 else self._status_line(below, width)
+
+    def _printed(self) -> list[str]:
+        """Return the rows of the status line, without colours being obeyed yet; one at least."""
+        return self._line.text.split("\n")[:_MOST_OF_LINE]
+
+    def _status_line(self, number: int, width: int) -> Strip:
+        """Draw a row of the status line: the last one has the state of everything at its right."""
+        if not self._line.text:
             return _line([Segment(cut(self._status, width), _DIM)], width)
-        return self._hint_line(width)
+        rows = self._printed()
+        beside = f" {self._status}" if number == len(rows) - 1 else ""
+        left = width - 2 * self._line.padding - cells(beside)
+        if not beside or left < _LEAST_OF_LINE:
+            beside, left = "", max(1, width - 2 * self._line.padding)
+        style = PrintedStyle()
+        for each in rows[:number]:  # a colour goes on in the next row
+            style = drawn(each, style).style
+        pad = (" " * self._line.padding, TEXT)
+        shown: Pieces = [pad, *fitted(_pieces(rows[number], style), left), (beside, "dim"), pad]
+        _base, background = self.background_colors
+        filters = self.get_line_filters()
+        self._drawing.draw_with(self._look, self.rich_style, width, filters, background)
+        return self._drawing.strip(fitted(shown, width))
 
     def _wrapped(self, width: int) -> list[str]:
         return [each for line in self._said for each in wrapped(line, max(1, width))][:_MOST_LINES]
@@ -117,6 +166,12 @@ class Foot(Widget):
             if begin <= event.x < end:
                 self._run_key(key)
                 return
+
+
+def _pieces(text: str, style: PrintedStyle) -> Pieces:
+    """Return what is drawn of a printed line: colours obeyed, everything else inert."""
+    line = drawn(text, style).line
+    return rows_of(line, max(1, cells(line.text)), "dim")[0] if line.text else []
 
 
 def _line(segments: list[Segment], width: int) -> Strip:

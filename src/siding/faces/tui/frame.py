@@ -6,8 +6,12 @@ It is replaced whole when the screen is left, and nothing is lost with it.
 
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from siding.record.place.wiring import App
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
 
 _MOST = 200_000  # bytes
 _READING = "siding: reading what waits, broke, is ready and runs"
@@ -44,3 +48,9 @@ def _kept(app: App, columns: int) -> list[str]:
     # The file is ours; still, nothing in it may be more than text to the terminal.
     clean = ["".join(each for each in row if each.isprintable()) for row in rows]
     return clean if first == str(columns) else []
+
+
+def lines_of(screen: "Screen[Any]") -> list[str]:
+    """Return the lines of a screen as text."""
+    strips = screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip).rstrip() for strip in strips]

@@ -92,6 +92,7 @@ class Place(Screen[None]):
     def on_mount(self) -> None:
         """Show the hints."""
         self.use(self.port.look)
+        self.foot.use(self.port.look)
         self.foot.show_hints(self.key_table.hints())
 
     def on_screen_resume(self) -> None:

@@ -1,8 +1,8 @@
-"""A command of the built-in agent: it runs beside the event loop and ends with the agent.
+"""A command that runs beside the event loop: of the built-in agent, or of the status line.
 
-The command has no terminal, no input, and a session of its own. Its parent is a shell that does
-nothing else, so that a command which kills its parent does not reach us. Both outputs are read all
-the time, and handed on as they come.
+It ends with who started it, has no terminal, a session of its own, and the input that it is started
+with. Its parent is a shell that does nothing else, so that a command which kills its parent does
+not reach us. Both outputs are read all the time, and handed on as they come.
 
 What a command leaves behind (``server &``) is found by its session and by a mark in its
 environment, goes on until `Job.close`, and is ended there. The command's process id is not given
@@ -14,10 +14,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.process.capture import CannotStart
@@ -72,22 +74,27 @@ class Job:
         env: Mapping[str, str],
         stdout: Output,
         stderr: Output,
+        stdin: bytes = b"",
     ) -> "Job":
-        """Start a command with `env` as its whole environment. Raises CannotStart."""
+        """Start a command with `env` as its whole environment, and `stdin` to read.
+
+        Raises CannotStart.
+        """
         token = os.urandom(8).hex()
         outer = env.get(MARK_VARIABLE)
         # In front: the last one is that of the run, which the other ends belong to as well.
         marked = {**env, MARK_VARIABLE: f"{token}:{outer}" if outer else token}
         try:
-            child = subprocess.Popen(
-                (*_PARENT, *argv),
-                cwd=cwd,
-                env=marked,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            with _readable(stdin) as given:
+                child = subprocess.Popen(
+                    (*_PARENT, *argv),
+                    cwd=cwd,
+                    env=marked,
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
         except (OSError, ValueError) as error:
             raise CannotStart(f"the command cannot be started: {error}") from error
         job = cls(child, token)
@@ -121,21 +128,21 @@ class Job:
         left = await asyncio.to_thread(self._members)
         return Ended(self._code(), tuple(sorted({each.name for each in left})))
 
-    async def close(self) -> None:
-        """End all that still runs: SIGTERM, five seconds, SIGKILL; then reap the command.
+    async def close(self, *, grace_s: float = TERM_GRACE_S) -> None:
+        """End all that still runs: SIGTERM, `grace_s` seconds, SIGKILL; then reap the command.
 
-        It takes at most ten seconds, and is done also if the caller is cancelled meanwhile.
+        It takes at most five seconds more, and is done also if the caller is cancelled meanwhile.
         """
-        closing = asyncio.ensure_future(self._close())
+        closing = asyncio.ensure_future(self._close(grace_s))
         try:
             await asyncio.shield(closing)
         except asyncio.CancelledError:
             await _surely(closing)
             raise
 
-    async def _close(self) -> None:
+    async def _close(self, grace_s: float) -> None:
         try:
-            if not await self._ended_by(signal.SIGTERM, TERM_GRACE_S):
+            if not await self._ended_by(signal.SIGTERM, grace_s):
                 await self._ended_by(signal.SIGKILL, _KILL_WAIT_S)
         finally:
             self._watcher.cancel()
@@ -231,6 +238,18 @@ class Job:
         self._open.discard(fd)
         if not self._open:
             self._silent.set()
+
+
+@contextmanager
+def _readable(data: bytes) -> Iterator[int | IO[bytes]]:
+    """Give what a command can read these bytes from. A file: nobody has to feed it meanwhile."""
+    if not data:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file
 
 
 class _told_of_end:  # noqa: N801 - used as a function

@@ -24,6 +24,7 @@ from siding.record.place.settings import (
 if TYPE_CHECKING:
     from siding.record.phases.plan import PhasePlan
 
+STATUS_LINE = "status_line"
 # Sections that their features read.
 _ELSEWHERE = (
     "agent",
@@ -32,6 +33,7 @@ _ELSEWHERE = (
     "phases",
     "redaction",
     "sandbox",
+    STATUS_LINE,
     "terminal",
     "traps",
     "usage",
@@ -58,6 +60,9 @@ def hooks_of(path: Path, raw: bytes) -> dict[str, tuple[str, ...]]:
     section = Section([Layer(document, path)], "hooks")
     moments = ("post_create", "pre_run", "post_run", "notify")
     hooks = {name: section.commands(name) for name in moments}
+    line = Section([Layer(document, path)], STATUS_LINE).text("command", "")
+    if line:  # it is run whenever its project is looked at
+        hooks[STATUS_LINE] = (line,)
     plan = _plan(document, path)
     if plan is not None:  # commands of gates need the person's trust in the same way as hooks
         hooks |= {f"gate {phase}": commands for phase, commands in plan.commands().items()}

@@ -26,7 +26,7 @@ def values(siding: CommandLine, *words: str) -> list[str]:
 
 
 def test_verbs_groups_and_the_verbs_of_a_group(siding: CommandLine) -> None:
-    assert sorted(values(siding, "st")) == ["status", "stop"]
+    assert sorted(values(siding, "st")) == ["status", "statusline", "stop"]
     assert {"log", "task", "--help"} <= set(values(siding, ""))
     assert not set(FOR_PROGRAMS) & set(values(siding, ""))
     assert values(siding, "task", "re") == ["reopen"]
