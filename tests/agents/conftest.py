@@ -402,9 +402,11 @@ class Conversation:
         self._process.communicate()
 
 
-def at_work(sandbox: Sandbox, kind: type[AgentAtWork]) -> AgentAtWork:
+def at_work(
+    sandbox: Sandbox, kind: type[AgentAtWork], executable: str | None = None
+) -> AgentAtWork:
     """Return an agent in a new task; skip the test where it is not installed."""
-    executable = program(kind.name)
+    executable = executable or program(kind.name)
     if executable is None:
         pytest.skip(f"{kind.name} is not installed (npm: {kind.package})")
     if kind.needs_root and os.geteuid() != 0:
