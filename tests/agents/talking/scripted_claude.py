@@ -181,7 +181,7 @@ class Scripted:
             case "plan":
                 todos = [{"content": rest, "status": "in_progress"}]
                 self.call("TodoWrite", {"todos": todos}, "planned")
-            case "limit" | "background":
+            case "limit" | "background" | "recall":
                 self.notice(word, rest)
             case "/compact":
                 about = {"trigger": "manual", "pre_tokens": 9000, "post_tokens": 900}
@@ -207,6 +207,11 @@ class Scripted:
             self.piece("text" if word == "say" else "thinking", rest + "\n")
 
     def notice(self, word: str, rest: str) -> None:
+        if word == "recall":
+            prompts = [each for each in self.known if each["type"] == "user"]
+            words = [text_of(each).splitlines()[0] for each in prompts]
+            self.piece("text", f"I know: {', '.join(words)}\n")
+            return
         if word == "background":
             tasks = [{"task_id": each, "description": each} for each in rest.split()]
             told = {"subtype": "background_tasks_changed", "tasks": tasks}

@@ -7,6 +7,7 @@ import pytest
 
 from agents.talking.driver import Driven, said
 from agents.talking.rows import ROWS, Place
+from agents.talking.test_conformance import place_of
 from siding.agents.talking.port import Trouble, Troubled
 
 FIRST, SECOND, THIRD = "Name an apple", "Name a banana", "Name a cherry"
@@ -17,10 +18,7 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture(params=list(ROWS))
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    row = ROWS[request.param]
-    if row.executable is None:
-        pytest.skip(f"{request.param} is not installed (npm: {row.kind.package})")
-    found = Place(row, tmp_path)
+    found = place_of(request.param, tmp_path)
     yield found
     found.close()
 

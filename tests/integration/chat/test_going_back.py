@@ -135,7 +135,7 @@ def test_it_is_begun_again_by_the_next_host(talk: Conversation) -> None:
     """Killed when it has gone back, and nothing that its record has was said there."""
     edits(talk, "a", "b", "c")
     talk.sandbox.siding("undo")
-    talk.says("send", "forget")  # it keeps no line of it
+    talk.says("send", f"forget\nwait {talk.go}")  # it keeps no line of it
     talk.until(lambda: [each for each in talk.events("sending") if each["seq"] > went(talk)])
     killed(talk)
     talk.says("send", "recall")

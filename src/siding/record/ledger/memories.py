@@ -43,9 +43,8 @@ def place_to_go(
         _place_in(each, conversation_of(turns, each, _NONE).inside, present)
         for each in _relatives(turns, session, copied)
     )
-    best = max(
-        (here, *(each for each in elsewhere if each is not None)), key=_worth
-    )  # the first of those that are as good
+    # Of those that are as good it is the first one.
+    best = max((here, *(each for each in elsewhere if each is not None)), key=_standing)
     return None if best.session == session and not best.before else best
 
 
@@ -74,10 +73,9 @@ def _place_in(
     )
 
 
-def _worth(place: Place) -> tuple[int, int]:
-    """Return how good a place is: of what stands it knows much, and of what does not, little."""
-    standing = sum(turn.stands for turn in place.keeps)
-    return standing, standing - len(place.keeps)
+def _standing(place: Place) -> int:
+    """Return how many turns that stand it knows: the more, the better."""
+    return sum(turn.stands for turn in place.keeps)
 
 
 def _relatives(turns: Sequence[ReportedTurn], session: str, copied: Copied) -> list[str]:
