@@ -106,13 +106,28 @@ def _options(found: object) -> Iterator[tuple[str, str]]:
             yield str(each[0]), str(each[1]) if len(each) > 1 else ""
 
 
-def how_to_answer(ask: Mapping[str, Any], decision: str) -> str:
-    """Return the commands that answer an ask."""
+# For how long what is allowed counts, by the name that it has in a story.
+LASTS = {
+    "conversation": "in this conversation",
+    "task": "for this task",
+    "agent": "for this agent in this project",
+}
+
+
+def how_to_answer(ask: Mapping[str, Any], put: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield the commands that answer an ask, which was put to a person so."""
     questions = records_in(ask, "choices")
-    words = f"siding chat answer {decision}"
+    words = f"siding chat answer {text_in(put, 'decision')}"
     if len(questions) > 1:
-        return f"  {words} --choose 1=OPTION --choose 2=OPTION"
+        yield f"  {words} --choose 1=OPTION --choose 2=OPTION", "yellow"
+        return
     if questions:
-        return f"  {words} --choose OPTION"
-    always = " | --always" if ask.get("can_always") else ""
-    return f"  {words} --yes{always} | --no --reason TEXT"
+        yield f"  {words} --choose OPTION", "yellow"
+        return
+    found = put.get("always")
+    longer = [str(each) for each in found] if isinstance(found, list) else []
+    more = "|".join(each for each in longer if each != "conversation")
+    always = f" | --always{f' [{more}]' if more else ''}" if longer else ""
+    yield f"  {words} --yes{always} | --no --reason TEXT", "yellow"
+    if text_in(put, "may"):
+        yield f"  always: it may {text_in(put, 'may')}", "dim"

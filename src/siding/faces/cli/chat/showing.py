@@ -136,7 +136,7 @@ class Teller:
     def _put(self, line: Mapping[str, Any]) -> Iterator[Line]:
         ask = _said(line, "ask")
         if ask in self._open_asks or int(line.get("seq", 0)) > self._known:
-            yield pieces.how_to_answer(self._asks.get(ask, {}), _said(line, "decision")), "yellow"
+            yield from pieces.how_to_answer(self._asks.get(ask, {}), line)
 
     def _tool_ended(self, line: Mapping[str, Any]) -> Iterator[Line]:
         failed = line.get("failed") is True
@@ -165,6 +165,12 @@ def _because(line: Mapping[str, Any]) -> str:
 
 def _answered(line: Mapping[str, Any]) -> str:
     yes = "allowed" if line.get("allows") else "refused"
+    lasts = _said(line, "lasts")
+    if lasts:
+        how_long = pieces.LASTS.get(lasts, lasts)
+        is_now = _said(line, "by") != "siding"
+        who = f"by {_said(line, 'by') or 'somebody'}, and from now on" if is_now else "as before"
+        return f"  {yes} {who}: it may {_said(line, 'may')}, {how_long}"
     return f"  {yes} by {_said(line, 'by') or 'somebody'}{_because(line)}"
 
 
