@@ -62,6 +62,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "chat send": (writes("chat send hello"),),
     "chat steer": (writes("chat steer hello"),),
     "chat answer": (reads("chat answer --yes", status=1),),  # nothing is asked
+    "chat always": (reads("chat always"), reads("chat always --json")),
     "chat queue": (reads("chat queue"), reads("chat queue --all --json")),
     "chat edit": (writes("chat edit 1 else"),),
     "chat move": (writes("chat move 1 --last"),),

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.chat.asks import ALWAYS, NO, YES
+from siding.chat.always_kept import AlwaysScope
+from siding.chat.asks import NO, OPTIONS, YES
 from siding.chat.talk import OpenAsk, Talk
 from siding.ground.errors import NotFound, UsageError
 from siding.ground.storage.fields import text
@@ -26,21 +27,49 @@ def find_ask(talk: Talk, named: str | None) -> OpenAsk:
     return asks[0]
 
 
-def permission(ask: OpenAsk, *, allows: bool, always: bool, reason: str) -> list[dict[str, Any]]:
-    """Return the answer to whether it may do something. Raises UsageError."""
+def permission(
+    ask: OpenAsk, *, allows: bool, always: AlwaysScope | None = None, reason: str = ""
+) -> list[dict[str, Any]]:
+    """Return the answer to whether it may do something; `always`: for how long, beside this once.
+
+    Raises UsageError.
+    """
     if ask.questions:
         raise UsageError(
             "it asks a question, and no permission",
             hint=f"--choose one of: {', '.join(_labels(ask.questions[0])) or 'TEXT'}",
         )
-    if always and not ask.can_always:
+    if always is not None and always not in ask.always:
+        offered = " or ".join(f"`--always {each}`" for each in ask.always)
+        also = f"; {offered} is there" if offered else ""
         raise UsageError(
-            "its agent has no `always` for this that writes no file of yours",
-            hint="--yes allows it once",
+            f"this cannot be allowed always, {_HOW_LONG[always]}: no narrow rule says what it does",
+            hint=f"--yes allows it once{also}",
         )
-    value = (ALWAYS if always else YES) if allows else NO
+    value = (YES if always is None else OPTIONS[always]) if allows else NO
     note = {"note": reason} if reason else {}
     return [{"id": _ITEM, "chosen": value, **note}]
+
+
+_HOW_LONG = {
+    AlwaysScope.CONVERSATION: "in this conversation",
+    AlwaysScope.TASK: "for this task",
+    AlwaysScope.AGENT: "for this agent",
+}
+
+
+def scope_named(said: bool | str) -> AlwaysScope | None:
+    """Return for how long somebody allows it; None for once. Raises UsageError."""
+    if not said:
+        return None
+    if said is True:
+        return AlwaysScope.CONVERSATION
+    try:
+        return AlwaysScope(said)
+    except ValueError:
+        raise UsageError(
+            f"nothing is allowed always for {said!r}", hint=f"one of: {', '.join(AlwaysScope)}"
+        ) from None
 
 
 def choices(ask: OpenAsk, chosen: Sequence[str]) -> list[dict[str, Any]]:

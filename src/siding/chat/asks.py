@@ -8,19 +8,45 @@ from typing import Any
 
 from siding.agents.talking.port import Answer, Asked, Choice
 from siding.asking.views import DecisionView
+from siding.chat.always_kept import AlwaysScope
+from siding.ground.namedtuples import NamedTuple
 
 YES, ALWAYS, NO = "run", "always", "refuse"  # what an option is called
+# And one that counts for longer than this once.
+OPTIONS: Mapping[AlwaysScope, str] = {
+    AlwaysScope.CONVERSATION: ALWAYS,
+    AlwaysScope.TASK: f"{ALWAYS}-task",
+    AlwaysScope.AGENT: f"{ALWAYS}-agent",
+}
 _IN_TITLE = 60  # characters
 _SHOWN = 2000
 _LONGEST_OPTION = 200
 
 
-def question_of(asked: Asked, *, task: str, source: str, agent: str) -> dict[str, Any]:
+class AlwaysOffer(NamedTuple):
+    """As what a yes may be kept: rules, each in words, and all of them in words."""
+
+    rules: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    may: str = ""
+    is_own: bool = False  # in the conversation the agent keeps a rule of its own
+
+    @property
+    def scopes(self) -> tuple[AlwaysScope, ...]:
+        """For how long a person may allow it, beside this once."""
+        if self.rules:
+            return tuple(AlwaysScope)
+        return (AlwaysScope.CONVERSATION,) if self.is_own else ()
+
+
+def question_of(
+    asked: Asked, offer: AlwaysOffer, *, task: str, source: str, agent: str
+) -> dict[str, Any]:
     """Return the question that a person is put. `source` says which run, of which agent."""
     if asked.choices:
         items = [_item(number, each) for number, each in enumerate(asked.choices, start=1)]
     else:
-        items = [_permission(asked, agent)]
+        items = [_permission(asked, offer, agent)]
     return {"task": task, "source": source, "items": items}
 
 
@@ -39,13 +65,23 @@ def answer_of(asked: Asked, decision: DecisionView) -> Answer:
     found = by_number.get(1, {})
     value = found.get("chosen")
     return Answer(
-        allows=value in (YES, ALWAYS),
-        always=value == ALWAYS,
+        allows=value == YES or value in OPTIONS.values(),
+        always=value == ALWAYS and asked.can_always,
         reason=str(found.get("note") or ""),
     )
 
 
-def _permission(asked: Asked, agent: str) -> dict[str, Any]:
+def scope_of(asked: Asked, decision: DecisionView) -> AlwaysScope | None:
+    """Return for how long Siding is to keep a yes; None for one that it does not."""
+    answers: Sequence[Mapping[str, Any]] = decision.output.get("decisions", ())
+    if asked.choices or not answers:
+        return None
+    chosen = answers[0].get("chosen")
+    scope = next((each for each, value in OPTIONS.items() if value == chosen), None)
+    return None if scope is AlwaysScope.CONVERSATION and asked.can_always else scope
+
+
+def _permission(asked: Asked, offer: AlwaysOffer, agent: str) -> dict[str, Any]:
     shown = asked.command or asked.title
     short = " ".join(shown.split())
     short = short if len(short) <= _IN_TITLE else short[: _IN_TITLE - 1].rstrip() + "…"
@@ -54,12 +90,27 @@ def _permission(asked: Asked, agent: str) -> dict[str, Any]:
         {"value": YES, "label": "Run it" if asked.command else "Let it"},
         {"value": NO, "label": "Refuse it"},
     ]
-    if asked.can_always:
-        options.insert(1, {"value": ALWAYS, "label": "Let it always, in this conversation"})
+    always = [
+        {"value": OPTIONS[each], "label": _always_label(each, offer, agent)}
+        for each in offer.scopes
+    ]
+    options[1:1] = always
     code = "\n".join(f"    {line}" for line in shown[:_SHOWN].splitlines())
     context = "\n\n".join(filter(None, (code, asked.reason, *_patches(asked))))
     title = f"May {agent} {verb}? {short}"
     return {"id": 1, "title": title, "context": context, "options": options}
+
+
+def _always_label(scope: AlwaysScope, offer: AlwaysOffer, agent: str) -> str:
+    match scope:
+        case AlwaysScope.CONVERSATION if offer.is_own:
+            return "Let it always, in this conversation"
+        case AlwaysScope.CONVERSATION:
+            return f"Let it {offer.may} always, in this conversation"
+        case AlwaysScope.TASK:
+            return f"Let it {offer.may} always, for this task"
+        case AlwaysScope.AGENT:
+            return f"Let {agent} {offer.may} always, in this project"
 
 
 def _patches(asked: Asked) -> list[str]:

@@ -158,6 +158,8 @@ class Put(NamedTuple):
 
     ask: str
     decision: str
+    always: tuple[str, ...] = ()  # for how long a yes may count: conversation, task, agent
+    may: str = ""  # what would be allowed then
 
 
 class Answered(NamedTuple):
@@ -169,6 +171,9 @@ class Answered(NamedTuple):
     reason: str = ""
     choices: Mapping[str, str] = {}
     by: str = ""
+    # For how long Siding keeps a yes, or has kept the one that allows it: as in `put`.
+    lasts: str = ""
+    may: str = ""  # what is allowed for so long
 
 
 class Hosted(NamedTuple):

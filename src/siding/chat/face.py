@@ -29,7 +29,7 @@ from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
 from siding.chat.abilities import abilities_of
-from siding.chat.answers import choices, permission
+from siding.chat.answers import choices, permission, scope_named
 from siding.chat.conversations import begin, ensure_host, give, put, refuse_steer
 from siding.chat.ends import SETTLED, SETTLES_WITHIN_S, Outcome, PromptEnd, end_in
 from siding.chat.following import followed, number_of, told
@@ -89,7 +89,8 @@ class Reply(NamedTuple):
     """
 
     allows: bool = True
-    always: bool = False  # in this conversation, where the ask has `can_always`
+    # For longer than once, as the ask's `always` says: "conversation" (or True), "task", "agent".
+    always: bool | str = False
     reason: str = ""
     choices: Sequence[str] = ()
 
@@ -344,9 +345,8 @@ class Conversation:
         if is_question:
             answers = choices(found, reply.choices)
         else:
-            answers = permission(
-                found, allows=reply.allows, always=reply.always, reason=reply.reason
-            )
+            always = scope_named(reply.always)
+            answers = permission(found, allows=reply.allows, always=always, reason=reply.reason)
         answer_decision(self.project, found.decision, answers, via=Via.FLAG)
 
     # -- Its story ---------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from siding.agents.talking.port import (
     Troubled,
 )
 from siding.chat.alarms import Alarms
-from siding.chat.events import Ended, GoingBack, NotBack
+from siding.chat.events import Ended, GoingBack, NotBack, Put
 from siding.chat.events import Hosted as HostedLine
 from siding.chat.failing import CannotHold, LastWords, hint_of, why, why_ended
 from siding.chat.going_back import decided, held_there, present_of
@@ -52,7 +52,7 @@ from siding.chat.pictures import part_of
 from siding.chat.settling import end_run, settle
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
-from siding.chat.talk import Talk, Waiting
+from siding.chat.talk import Lasting, Talk, Waiting
 from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
@@ -382,15 +382,15 @@ class Host:
             case TellOfEnd(how):
                 self._turns.ended(self._machine.talk, how, self._recorded)
             case PutAsk(asked):
-                from siding.chat.waiter import Waiter
+                from siding.chat.waiter import Asking, Waiter
 
+                run, agent = self._began.run.id, self._machine.talk.agent
                 self._waiters[asked.ask] = Waiter(
                     self._project,
                     self._task,
-                    self._began.run.id,
-                    self._machine.talk.agent,
+                    self._chat,
+                    Asking(run, agent, self._workspace),
                     asked,
-                    workspace=self._workspace,
                     on_put=self._on_put,
                     on_answer=self._on_answer,
                 )
@@ -434,13 +434,13 @@ class Host:
         machine = self._machine
         self._inbox.put(lambda: machine.recorded(step))
 
-    def _on_put(self, ask: str, decision: str) -> None:
+    def _on_put(self, put: Put) -> None:
         machine = self._machine
-        self._inbox.put(lambda: machine.put(ask, decision))
+        self._inbox.put(lambda: machine.put(put))
 
-    def _on_answer(self, ask: str, answer: Answer, by: str) -> None:
+    def _on_answer(self, ask: str, answer: Answer, by: str, lasting: Lasting) -> None:
         machine = self._machine
-        self._inbox.put(lambda: machine.answered(ask, answer, by))
+        self._inbox.put(lambda: machine.answered(ask, answer, by, lasting))
 
     def _await_limit(self) -> None:
         """Go on with what waits once the limit is over for which it is held."""

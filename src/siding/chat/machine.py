@@ -75,11 +75,12 @@ from siding.chat.requests import (
 from siding.chat.requests import (
     Asked as AskedFor,
 )
-from siding.chat.talk import Talk, Waiting
+from siding.chat.talk import Lasting, Talk, Waiting
 from siding.ground.namedtuples import NamedTuple
 
 # Adds an event to the story and returns where the conversation stands then.
 Note = Callable[..., Talk]
+_ONCE = Lasting()
 _HOLDS = frozenset({Trouble.LIMIT, Trouble.LOGIN})
 _DOES_NOT_STOP = (
     "the agent was told to stop and goes on; "
@@ -234,17 +235,18 @@ class Machine:
         if not before or self.talk.waiting(before) is not None:  # else it has gone meanwhile
             self._note(Moved(prompt, before, by), asked)
 
-    def answered(self, ask: str, answer: Answer, by: str) -> None:
+    def answered(self, ask: str, answer: Answer, by: str, lasting: Lasting = _ONCE) -> None:
         """Give the agent an answer; the first one counts."""
         if not any(each.ask == ask for each in self.talk.asks):
             return
-        answered = Answered(ask, answer.allows, answer.always, answer.reason, answer.choices, by)
+        allows, always, reason, choices = answer
+        answered = Answered(ask, allows, always, reason, choices, by, *lasting)
         self._note(answered, now=True)
         self._talker.answer(ask, answer)
 
-    def put(self, ask: str, decision: str) -> None:
+    def put(self, put: Put) -> None:
         """Take note of the decision as which something was put to a person."""
-        self._note(Put(ask, decision))
+        self._note(put)
 
     # -- what the agent says -----------------------------------------------------------------------
 

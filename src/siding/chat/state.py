@@ -175,9 +175,12 @@ def _asked(talk: Talk, line: Mapping[str, Any]) -> Talk:
 
 
 def _put(talk: Talk, line: Mapping[str, Any]) -> Talk:
-    decision = text(line.get("decision"))
+    decision, may = text(line.get("decision")), text(line.get("may"))
+    always = words(line.get("always"))
     asks = tuple(
-        each._replace(decision=decision) if each.ask == line.get("ask") else each
+        each._replace(decision=decision, always=always, may=may)
+        if each.ask == line.get("ask")
+        else each
         for each in talk.asks
     )
     return talk._replace(asks=asks)

@@ -39,6 +39,13 @@ class Waiting(NamedTuple):
         return f"{self.before}\n\n{words}" if self.before else words
 
 
+class Lasting(NamedTuple):
+    """That something is allowed for longer than once."""
+
+    lasts: str = ""  # for how long: an `AlwaysScope`; "" for once
+    may: str = ""  # what the agent may then, in words
+
+
 class OpenAsk(NamedTuple):
     """What the agent waits for."""
 
@@ -46,15 +53,13 @@ class OpenAsk(NamedTuple):
     title: str
     decision: str = ""  # as which it was put to a person
     said: Mapping[str, Any] = {}  # its line of the story
+    always: tuple[str, ...] = ()  # for how long it may be allowed beside once: `AlwaysScope`s
+    may: str = ""  # what would be allowed then, in words
 
     @property
     def questions(self) -> list[Mapping[str, Any]]:
         """Its questions, as the story has them; [] for a permission."""
         return [*mappings(self.said["choices"])] if "choices" in self.said else []
-
-    @property
-    def can_always(self) -> bool:
-        return "can_always" in self.said and self.said["can_always"] is True
 
 
 class Switching(NamedTuple):

@@ -10,17 +10,32 @@ from siding.asking.kinds import end_question, key_of_call
 from siding.asking.lookup import decision_store
 from siding.asking.notifier import Notifier
 from siding.asking.question import ask, page_of, wait
-from siding.chat.asks import answer_of, question_of
+from siding.asking.views import DecisionView
+from siding.chat.ask_judge import AskJudge
+from siding.chat.asks import AlwaysOffer, answer_of, question_of, scope_of
+from siding.chat.events import Put
+from siding.chat.store import Chat
+from siding.chat.talk import Lasting
 from siding.effect.ask import Counting, begin
 from siding.effect.count import Asked as AskedEffect
 from siding.ground.errors import SidingError
-from siding.guard.in_force import is_judged
-from siding.guard.views import check_in
+from siding.ground.namedtuples import NamedTuple
 from siding.record.place.project import Project
 from siding.record.tasks.task import Task
 
-# Called in the thread: which ask, the answer, and who gave it.
-OnAnswer = Callable[[str, Answer, str], None]
+# Called in the thread: which ask, the answer, who gave it, and for how long it counts.
+OnAnswer = Callable[[str, Answer, str, Lasting], None]
+
+
+_ONCE = Lasting()
+
+
+class Asking(NamedTuple):
+    """Which agent asks, in which run, and where it works."""
+
+    run: str
+    agent: str
+    workspace: Path
 
 
 class _Withdrawn(Exception):
@@ -34,19 +49,21 @@ class Waiter:
         self,
         project: Project,
         task: Task,
-        run_id: str,
-        agent: str,
+        chat: Chat,
+        asking: Asking,
         asked: Asked,
         *,
-        workspace: Path,
-        on_put: Callable[[str, str], None],
+        on_put: Callable[[Put], None],
         on_answer: OnAnswer,
     ) -> None:
-        env = {**project.app.env, "SIDING_TASK_ID": task.id, "SIDING_RUN_ID": run_id}
+        env = {**project.app.env, "SIDING_TASK_ID": task.id, "SIDING_RUN_ID": asking.run}
         # The question is one of the run, and ends with it. Stores are of one thread.
         self._project = Project(project.app._replace(env=env), project.layout, project.paths)
-        self._task, self._run, self._agent, self._asked = task, run_id, agent, asked
-        self._workspace = workspace
+        self._task, self._asked = task, asked
+        self._run, self._agent, self._workspace = asking
+        self._judge = AskJudge(
+            self._project, task, chat, agent=asking.agent, workspace=asking.workspace
+        )
         self._on_put, self._on_answer = on_put, on_answer
         self._gone = threading.Event()
         self._why = ""
@@ -63,37 +80,30 @@ class Waiter:
 
     def _work(self) -> None:
         try:
-            refusal = self._refusal()
-            if refusal:
-                self._on_answer(self._asked.ask, Answer(allows=False, reason=refusal), "policy")
-                return
-            self._ask_person()
+            found = self._judge.judge(self._asked)
+            if found.refusal:
+                self._answer(Answer(allows=False, reason=found.refusal), "policy")
+            elif found.allowed.lasts:
+                self._answer(Answer(allows=True), "siding", found.allowed)
+            else:
+                self._ask_person(found.offer)
         except (SidingError, OSError) as error:
             reason = f"nobody could be asked: {error}"
-            self._on_answer(self._asked.ask, Answer(allows=False, reason=reason), "siding")
+            self._answer(Answer(allows=False, reason=reason), "siding")
 
-    def _refusal(self) -> str:
-        """Return why the policy does not let the command run, whatever a person says."""
-        if not self._asked.command or not is_judged(self._project, self._agent):
-            return ""
-        where = Path(self._asked.cwd) if self._asked.cwd else self._workspace
-        verdict = check_in(self._project, self._workspace, where, self._asked.command, ()).verdict
-        if verdict.runs or verdict.action.value == "ask":
-            return ""
-        why = "; ".join(f"{each.reason} ({each.rule})" for each in verdict.findings)
-        return f"Siding's policy blocks this: {why}"
+    def _answer(self, answer: Answer, by: str, lasting: Lasting = _ONCE) -> None:
+        self._on_answer(self._asked.ask, answer, by, lasting)
 
-    def _ask_person(self) -> None:
+    def _ask_person(self, offer: AlwaysOffer) -> None:
         asked, project = self._asked, self._project
-        question = question_of(
-            asked, task=self._task.name, source=f"{self._run}, {self._agent}", agent=self._agent
-        )
+        source = f"{self._run}, {self._agent}"
+        question = question_of(asked, offer, task=self._task.name, source=source, agent=self._agent)
         key = key_of_call(self._task.id, self._run, asked.ask)
         with Notifier(project) as notifier:
             put = ask(project, question, key=key, task_id=self._task.id)
         session = put.decision.session_id
         notifier.deliver(url=page_of(project, put.decision))
-        self._on_put(asked.ask, session)
+        self._on_put(Put(asked.ask, session, tuple(map(str, offer.scopes)), offer.may))
         counting = self._begin_effect(session)
         try:
             decision = wait(project, session, sleep=self._sleep)
@@ -104,7 +114,18 @@ class Waiter:
         finally:
             if counting is not None:
                 counting.end()
-        self._on_answer(asked.ask, answer_of(asked, decision), decision.how_closed)
+        self._decided(decision, offer)
+
+    def _decided(self, decision: DecisionView, offer: AlwaysOffer) -> None:
+        """Give the agent the answer. What is to count for longer is on the disk before."""
+        answer, by = answer_of(self._asked, decision), decision.how_closed
+        scope = scope_of(self._asked, decision) if answer.allows else None
+        lasting = _ONCE
+        if scope is not None:
+            why_not = self._judge.keep(offer, scope, by)
+            answer = answer._replace(reason=why_not)
+            lasting = _ONCE if why_not else Lasting(scope.value, offer.may)
+        self._answer(answer, by, lasting)
 
     def _begin_effect(self, session: str) -> Counting | None:
         if not self._asked.command:

@@ -11,6 +11,12 @@ from siding.ground.errors import counted
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mappings, text, whole
 
+# For how long what is allowed counts, by the name that it has in a story.
+LASTS = {
+    "conversation": "in this conversation",
+    "task": "for this task",
+    "agent": "for this agent in this project",
+}
 _INFORMED = 200  # characters: it may be a whole conversation
 
 
@@ -108,6 +114,12 @@ def _options(found: object) -> Iterator[tuple[str, str]]:
 
 def _answered(line: Mapping[str, Any]) -> str:
     yes = "allowed" if line.get("allows") else "refused"
+    lasts = text(line.get("lasts"))
+    if lasts:
+        how_long = LASTS.get(lasts, lasts)
+        is_now = text(line.get("by")) != "siding"
+        who = f"by {text(line.get('by')) or 'somebody'}, and from now on" if is_now else "as before"
+        return f"{yes} {who}: it may {text(line.get('may'))}, {how_long}"
     return f"{yes} by {text(line.get('by')) or 'somebody'}{because(line)}"
 
 

@@ -1,6 +1,7 @@
 """A `claude` without a model: it speaks stream-json, and does what the lines of its prompt say.
 
     say TEXT        think TEXT      wait FILE (until it is there)     run COMMAND (it asks first)
+    once COMMAND (as run, but "always" is not offered)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
     fail WHY        background NAMES (what it has running beside its turns)
     pour COUNT SIZE (pieces of text of so many bytes each, as fast as it can)
@@ -168,8 +169,8 @@ class Scripted:
             case "wait":
                 while not Path(rest).exists():
                     self.listen(0.02)
-            case "run":
-                self.tool("Bash", {"command": rest}, lambda: _ran(rest))
+            case "run" | "once":
+                self.tool("Bash", {"command": rest}, lambda: _ran(rest), keeps=word == "run")
             case "edit":
                 name, _, text = rest.partition(" ")
                 given = {"file_path": name, "content": f"{text}\n"}
@@ -225,13 +226,14 @@ class Scripted:
         event = {"type": "content_block_delta", "index": 0, "delta": delta}
         self.say({"type": "stream_event", "event": event, "parent_tool_use_id": None})
 
-    def tool(self, name: str, given: dict[str, Any], do: Any) -> None:
-        """Ask whether a tool may be used, and use it."""
+    def tool(self, name: str, given: dict[str, Any], do: Any, *, keeps: bool = True) -> None:
+        """Ask whether a tool may be used, and use it. `keeps`: it can keep a rule for it."""
         self.calls += 1
         call = f"call-{self.calls}"
         rule = {"type": "addRules", "behavior": "allow", "destination": "localSettings"}
         request: dict[str, Any] = {"subtype": "can_use_tool", "tool_name": name, "input": given}
-        request |= {"tool_use_id": call, "permission_suggestions": [{**rule, "rules": []}]}
+        suggestions = [{**rule, "rules": []}] if keeps else []
+        request |= {"tool_use_id": call, "permission_suggestions": suggestions}
         self.started(call, name, given)
         self.runs_tool = True
         self.say({"type": "control_request", "request_id": call, "request": request})

@@ -12,7 +12,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[3] / "src" / "siding"
 # Of each feature: who imports it at the top of a module, beside its own verbs and pages.
 KNOWN_BY: dict[str, dict[str, str]] = {
-    "assistant": {},
+    "assistant": {"chat/always.py": "the rules of permissions, for asks of any agent"},
     "importing": {},
     "integrating": {},
     "upkeep": {},

@@ -58,9 +58,10 @@ def _command(params: _Params, ask: str, _item: Item) -> Asked:
     line = line_for_the_shell(text(params.get("command")))
     host = text(mapping(params.get("networkApprovalContext")).get("host"))
     title, kind = line, kind_of_command(params.get("commandActions"))
+    types = params.get("kind") == "writeStdin"
     if host:
         title, kind = f"reach {host}", "fetch"
-    elif params.get("kind") == "writeStdin":
+    elif types:
         title = f"type into a command that runs: {line}"
     return Asked(
         ask=ask,
@@ -73,6 +74,7 @@ def _command(params: _Params, ask: str, _item: Item) -> Asked:
         reason=text(params.get("reason")),
         input=said(command=line, host=host),
         can_always=True,
+        gives_more=bool(host) or types,
     )
 
 
@@ -89,6 +91,7 @@ def _file_change(params: _Params, ask: str, item: Item) -> Asked:
         input=said(**(started.input if started else {}), grantRoot=root),
         edits=edits_of(item),
         can_always=True,
+        gives_more=bool(root),
     )
 
 
@@ -109,6 +112,7 @@ def _permissions(params: _Params, ask: str, _item: Item) -> Asked:
         reason=text(params.get("reason")),
         input=wanted,
         can_always=True,
+        gives_more=True,
     )
 
 

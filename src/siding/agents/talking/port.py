@@ -208,6 +208,8 @@ class Asked(NamedTuple):
     edits: tuple[Edit, ...] = ()
     choices: tuple[Choice, ...] = ()  # a question; () for a permission
     can_always: bool = False
+    # A yes gives it more than this one call does: a directory, the network, what it types later.
+    gives_more: bool = False
 
 
 class AskGone(NamedTuple):

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from siding.chat.face import Reply
+from siding.chat.face import OpenAsk, Reply
 from siding.faces.acp.diffs import shown_edits
 
-_ONCE, _ALWAYS, _NO = "allow", "always", "reject"
+_ONCE, _NO = "allow", "reject"
+_ALWAYS = "always-"  # and for how long
 _CHOICE = "choice-"
 
 
@@ -19,8 +20,9 @@ def can_be_put(asked: Mapping[str, Any]) -> bool:
     return len(choices) == 1 and not first.get("several") and len(first.get("options", ())) > 1
 
 
-def request_of(asked: Mapping[str, Any], call: str, workspace: str) -> dict[str, Any]:
+def request_of(ask: OpenAsk, call: str, workspace: str) -> dict[str, Any]:
     """Return the fields of a request for permission. `call` is the id that the client knows."""
+    asked = ask.said
     shown = shown_edits(asked.get("edits", ()), workspace)
     reason = [str(asked["reason"])] if asked.get("reason") else []
     choices = asked.get("choices", ())
@@ -37,7 +39,7 @@ def request_of(asked: Mapping[str, Any], call: str, workspace: str) -> dict[str,
         tool["content"] = [*content, *shown.content]
     if shown.places:
         tool["locations"] = shown.places
-    return {"toolCall": tool, "options": _options(asked)}
+    return {"toolCall": tool, "options": _options(ask)}
 
 
 def reply_in(asked: Mapping[str, Any], result: Mapping[str, Any]) -> Reply | None:
@@ -46,8 +48,10 @@ def reply_in(asked: Mapping[str, Any], result: Mapping[str, Any]) -> Reply | Non
     if not isinstance(outcome, Mapping) or outcome.get("outcome") != "selected":
         return None
     option = str(outcome.get("optionId"))
-    if option in (_ONCE, _ALWAYS):
-        return Reply(allows=True, always=option == _ALWAYS)
+    if option == _ONCE:
+        return Reply(allows=True)
+    if option.startswith(_ALWAYS):
+        return Reply(allows=True, always=option.removeprefix(_ALWAYS))
     if option == _NO:
         return Reply(allows=False)
     choices = asked.get("choices", ())
@@ -57,8 +61,8 @@ def reply_in(asked: Mapping[str, Any], result: Mapping[str, Any]) -> Reply | Non
     return Reply(choices=(f"1={choices[0]['options'][int(place)][0]}",))
 
 
-def _options(asked: Mapping[str, Any]) -> list[dict[str, str]]:
-    choices = asked.get("choices", ())
+def _options(ask: OpenAsk) -> list[dict[str, str]]:
+    choices = ask.said.get("choices", ())
     if choices:
         return [
             {"optionId": f"{_CHOICE}{place}", "name": _named(option), "kind": "allow_once"}
@@ -68,10 +72,25 @@ def _options(asked: Mapping[str, Any]) -> list[dict[str, str]]:
         {"optionId": _ONCE, "name": "Allow", "kind": "allow_once"},
         {"optionId": _NO, "name": "Refuse", "kind": "reject_once"},
     ]
-    if asked.get("can_always"):
-        name = "Allow always, in this conversation"
-        options.insert(1, {"optionId": _ALWAYS, "name": name, "kind": "allow_always"})
+    options[1:1] = [
+        {"optionId": f"{_ALWAYS}{each}", "name": _for_long(ask, each), "kind": "allow_always"}
+        for each in ask.always
+    ]
     return options
+
+
+_HOW_LONG = {
+    "conversation": "in this conversation",
+    "task": "for this task",
+    "agent": "for this agent in this project",
+}
+
+
+def _for_long(ask: OpenAsk, scope: str) -> str:
+    how_long = _HOW_LONG.get(scope, scope)
+    is_agents_own = scope == "conversation" and ask.said.get("can_always") is True
+    what = "" if is_agents_own else ask.may
+    return f"Allow always, {how_long}{f': {what}' if what else ''}"
 
 
 def _named(option: Sequence[str]) -> str:

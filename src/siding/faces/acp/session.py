@@ -294,7 +294,7 @@ class Session:
             method, params = "elicitation/create", form_of(asked, known)
         elif can_be_put(asked):
             method = "session/request_permission"
-            params = request_of(asked, known, self.opened.workspace)
+            params = request_of(found, known, self.opened.workspace)
         else:
             self.remark(f"It asks: {found.title}\n{_elsewhere(found)}")
             return

@@ -252,6 +252,7 @@ BELOW: dict[str, dict[str, tuple[str, str]]] = {
         "steer": ("chat.prompts:STEER", "give it a prompt into the turn that runs"),
         "wait": ("chat.turns:WAIT", "wait until it is done, or waits for a person"),
         "answer": ("chat.asks:ANSWER", "answer what its agent asks"),
+        "always": ("chat.always:ALWAYS", "what agents may do without asking, and take it back"),
         "queue": ("chat.queue:QUEUE", "what waits for its agent, with numbers"),
         "edit": ("chat.queue:EDIT", "change a prompt that waits"),
         "move": ("chat.queue:MOVE", "put a prompt that waits elsewhere"),

@@ -200,9 +200,12 @@ class Client:
         self.line(session, "turn-ended", **end)
         self.line(session, "recorded", step=1)
 
-    def is_asked(self, session: str, ask: str = "a1", **fields: Any) -> None:
+    def is_asked(
+        self, session: str, ask: str = "a1", always: Sequence[str] = (), **fields: Any
+    ) -> None:
         self.line(session, "asked", ask=ask, title="rm x", command="rm x", **fields)
-        self.line(session, "put", ask=ask, decision=f"d-{ask}")
+        put = {"always": [*always], "may": "run `rm x`"} if always else {}
+        self.line(session, "put", ask=ask, decision=f"d-{ask}", **put)
 
 
 def text(words: str) -> dict[str, str]:

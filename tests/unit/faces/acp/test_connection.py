@@ -161,14 +161,16 @@ def test_a_permission_is_answered_by_the_client() -> None:
     _number, prompt = client.prompts(session)
     client.runs(session, prompt)
     client.line(session, "tool-started", call="c", name="Bash", title="rm x", kind="execute")
-    client.is_asked(session, call="c", can_always=True)
+    client.is_asked(session, call="c", always=["conversation", "task"])
     (request,) = client.requests
     found = schema.RequestPermissionRequest.model_validate(request["params"])
-    assert [each.kind for each in found.options] == ["allow_once", "allow_always", "reject_once"]
+    always = ["allow_always"] * 2
+    assert [each.kind for each in found.options] == ["allow_once", *always, "reject_once"]
+    assert found.options[2].name == "Allow always, for this task: run `rm x`"
     assert found.tool_call.tool_call_id == "c"
-    chosen = {"outcome": "selected", "optionId": "always"}
+    chosen = {"outcome": "selected", "optionId": found.options[2].option_id}
     client.sends({"id": request["id"], "result": {"outcome": chosen}})
-    assert client.desk.did("answer")[0][2:] == ("d-a1", Reply(always=True))
+    assert client.desk.did("answer")[0][2:] == ("d-a1", Reply(always="task"))
     client.line(session, "answered", ask="a1", allows=True)
     assert not client.taken_back
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
+from siding.chat.wording import LASTS
 from siding.faces.cli.chat.which import add_which, found
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
@@ -26,7 +27,13 @@ def _options(parser: ArgumentParser) -> None:
     )
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("-y", "--yes", action="store_true", help="it may, this once")
-    how.add_argument("--always", action="store_true", help="it may, in this conversation")
+    how.add_argument(
+        "--always",
+        nargs="?",
+        const="conversation",
+        metavar="HOW-LONG",
+        help="it may from now on: conversation (usual), task, or agent (in this project)",
+    )
     how.add_argument("--no", action="store_true", help="it may not; a question is not answered")
     how.add_argument(
         "--choose",
@@ -42,10 +49,11 @@ def _options(parser: ArgumentParser) -> None:
 def _answer(arguments: Namespace, context: Context) -> int:
     from siding.asking.answer import answer, cancel
     from siding.asking.decisions.record import Via
-    from siding.chat.answers import choices, permission
+    from siding.chat.answers import choices, permission, scope_named
 
     if arguments.reason and not arguments.no:
         raise UsageError("--reason goes with --no")
+    always = scope_named(arguments.always or "")
     project, _task, chat = found(context, arguments.task, arguments.chat)
     ask = _put(project, chat, arguments.ask)
     if arguments.no and ask.questions:
@@ -54,14 +62,14 @@ def _answer(arguments: Namespace, context: Context) -> int:
         answers = (
             choices(ask, arguments.choose)
             if arguments.choose
-            else permission(
-                ask, allows=not arguments.no, always=arguments.always, reason=arguments.reason
-            )
+            else permission(ask, allows=not arguments.no, always=always, reason=arguments.reason)
         )
         answer(project, ask.decision, answers, via=Via.TERMINAL)
     is_told = _is_told(chat, ask.ask)
     said = "is told" if is_told else "will be told"
     context.screen.note(f"{chat.id} · {inert(ask.title)} · the agent {said}", "green")
+    if always is not None and ask.may:
+        context.screen.note(f"  it may {inert(ask.may)}, {LASTS[always]}", "dim")
     if arguments.reason and not _takes_reasons(chat):
         context.screen.note("  it takes no reasons over its protocol: it hears the no alone", "dim")
     return 0
@@ -111,7 +119,10 @@ ANSWER = Verb(
     """\
 Answer what the agent asks: the same decision as in `siding inbox`. The first answer counts.
 
+What it may always do is shown with the ask, and listed by `siding chat always`.
+
   siding chat answer --yes
+  siding chat answer --always task
   siding chat answer --no --reason 'not on a Friday'
   siding chat answer --choose Blue
 """,

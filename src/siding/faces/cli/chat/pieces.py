@@ -53,13 +53,20 @@ def asked(line: Mapping[str, Any], above: str) -> Iterator[Line]:
         yield from patches(records_in(line, "edits"))
 
 
-def how_to_answer(ask: Mapping[str, Any], decision: str) -> str:
-    """Return the commands that answer an ask."""
+def how_to_answer(ask: Mapping[str, Any], put: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield the commands that answer an ask, which was put to a person so."""
     questions = records_in(ask, "choices")
-    words = f"siding chat answer {decision}"
+    words = f"siding chat answer {text_in(put, 'decision')}"
     if len(questions) > 1:
-        return f"  {words} --choose 1=OPTION --choose 2=OPTION"
+        yield f"  {words} --choose 1=OPTION --choose 2=OPTION", "yellow"
+        return
     if questions:
-        return f"  {words} --choose OPTION"
-    always = " | --always" if ask.get("can_always") else ""
-    return f"  {words} --yes{always} | --no --reason TEXT"
+        yield f"  {words} --choose OPTION", "yellow"
+        return
+    found = put.get("always")
+    longer = [str(each) for each in found] if isinstance(found, list) else []
+    more = "|".join(each for each in longer if each != "conversation")
+    always = f" | --always{f' [{more}]' if more else ''}" if longer else ""
+    yield f"  {words} --yes{always} | --no --reason TEXT", "yellow"
+    if text_in(put, "may"):
+        yield f"  always: it may {text_in(put, 'may')}", "dim"

@@ -161,7 +161,7 @@ class Teller:
     def _put(self, line: Mapping[str, Any]) -> Iterator[Line]:
         ask = _said(line, "ask")
         if ask in self._open_asks or int(line.get("seq", 0)) > self._known:
-            yield pieces.how_to_answer(self._asks.get(ask, {}), _said(line, "decision")), "yellow"
+            yield from pieces.how_to_answer(self._asks.get(ask, {}), line)
 
     def _tool_ended(self, line: Mapping[str, Any]) -> Iterator[Line]:
         failed = line.get("failed") is True
