@@ -19,6 +19,7 @@ import msgspec
 from siding.agents.claude.home import HOME
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
+from siding.agents.talking.servers import FILE, as_document
 from siding.ground.storage.fields import mapping
 
 _STREAM = (
@@ -44,7 +45,8 @@ class ClaudeTalking:
             effort=hold.effort,
             goes_on=bool(hold.session),
         )
-        return Opening(argv=(*hold.program, *words, *hold.options), talker=ClaudeTalker(start))
+        argv = (*hold.program, *words, *hold.options)
+        return Opening(argv=argv, talker=ClaudeTalker(start), files=files_of(hold))
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
         root = HOME.root(hold.env, Path(hold.env.get("HOME") or Path.home()))
@@ -65,6 +67,8 @@ def words_of(hold: Hold) -> tuple[list[str], str]:
         # The usual mode has a model judge what may be done, and a person is not asked.
         mode = hold.mode or "default"
         words += [_MODE, mode]
+    # More than one may be named, so another flag has to follow.
+    words += ["--mcp-config", f"{hold.directory}/{FILE}"] if hold.servers else []
     # In one word: a text may begin with a dash.
     words += [f"--model={hold.model}"] if hold.model else []
     words += [f"--append-system-prompt={hold.text}"] if hold.text else []
@@ -73,6 +77,11 @@ def words_of(hold: Hold) -> tuple[list[str], str]:
     elif hold.new_session:
         words.append(f"--session-id={hold.new_session}")
     return words, mode
+
+
+def files_of(hold: Hold) -> Mapping[str, str]:
+    """Return the files that the command line names."""
+    return {FILE: as_document(hold.servers)} if hold.servers else {}
 
 
 def screen_of(hold: Hold) -> tuple[str, ...]:

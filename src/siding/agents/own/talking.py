@@ -9,7 +9,7 @@ from glob import escape
 from pathlib import Path
 
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
-from siding.agents.claude.talking import records_with, screen_of, words_of
+from siding.agents.claude.talking import files_of, records_with, screen_of, words_of
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 
 _ABILITIES = ABILITIES._replace(steers=False, efforts=False)
@@ -31,7 +31,8 @@ class OwnTalking:
             goes_on=bool(hold.session),
             abilities=_ABILITIES,
         )
-        return Opening(argv=(*hold.program, *words, *hold.options), talker=ClaudeTalker(start))
+        argv = (*hold.program, *words, *hold.options)
+        return Opening(argv=argv, talker=ClaudeTalker(start), files=files_of(hold))
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
         home = hold.env.get("SIDING_HOME")
