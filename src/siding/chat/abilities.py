@@ -24,6 +24,8 @@ WORDS = {
     "compacts": "is told to compact",
     "goes_back": "goes back to before a prompt",
     "own_screen": "opens the same on its own screen",
+    "servers": "is given MCP servers of an editor",
+    "web_servers": "and those over http",
     "evidence": "its record proves a prompt",
 }
 _EVIDENCE = {Evidence.ID: "by its id", Evidence.TEXT: "by its text", Evidence.NONE: "no"}

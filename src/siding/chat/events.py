@@ -181,6 +181,7 @@ class Hosted(NamedTuple):
 
     run: str
     session: str = ""
+    servers: tuple[str, ...] = ()  # of tools (MCP) that it is given, by name
 
 
 class Ended(NamedTuple):

@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.table import OWN
+from siding.agents.talking.port import Abilities
+from siding.agents.talking.servers import McpServer, servers_in
 from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision
 from siding.asking.decisions.record import Via
@@ -46,6 +48,7 @@ from siding.chat.requests import (
     Request,
     StopTurn,
 )
+from siding.chat.servers import keep_servers
 from siding.chat.state import after
 from siding.chat.store import Chat, Chats
 from siding.chat.story import record_in
@@ -61,8 +64,10 @@ from siding.sandbox.request import SandboxRequest
 from siding.tasks.start import start_task
 
 __all__ = [
+    "Abilities",
     "Conversation",
     "Conversations",
+    "McpServer",
     "OpenAsk",
     "Outcome",
     "Picture",
@@ -73,6 +78,7 @@ __all__ = [
     "Waiting",
     "abilities_of",
     "conversations_at",
+    "servers_in",
 ]
 
 Event = Mapping[str, Any]  # a line of a story; the reference page lists them
@@ -138,12 +144,14 @@ class Conversations:
         model: str = "",
         options: Sequence[str] = (),
         sandbox: SandboxRequest | None = None,
+        servers: Sequence[McpServer] = (),
     ) -> "Conversation":
         """Begin a conversation, and start its agent.
 
         It is in `task`, by its name or id; else in a new one, called `new_task` or as the agent.
         The active task of the project stays what it is. `options` are words for the agent's own
-        command line. Raises UsageError and NotFound before anything is made, and NotHeld.
+        command line, and `servers` its tools (MCP) beside those of its own settings. Raises
+        UsageError and NotFound before anything is made, and NotHeld.
         """
         abilities_of(agent)
         self._require_installed(agent)
@@ -153,6 +161,7 @@ class Conversations:
         else:
             of_task = select(self.project, task)
         chat = begin(self.project, of_task, agent, options=options, model=model, by=self._by)
+        keep_servers(chat, servers)
         made = Conversation(self.project, of_task, chat, by=self._by, sandbox=sandbox)
         made.hold()
         return made
@@ -312,6 +321,13 @@ class Conversation:
     def hold(self) -> bool:
         """Start a host if there is none; tell whether one was started. Raises NotHeld."""
         return ensure_host(self.project, self.task, self.chat, self._sandbox, apart=True)
+
+    def give_servers(self, servers: Sequence[McpServer]) -> bool:
+        """Have the agent given these servers (MCP) at its next start, in place of those of before.
+
+        Tell whether an agent is there that has others.
+        """
+        return keep_servers(self.chat, servers) and self.chat.has_host()
 
     def set(self, *, model: str = "", mode: str = "", effort: str = "") -> None:
         """Change what the agent works with. What holds then is an event, `applied`."""

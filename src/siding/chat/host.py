@@ -49,6 +49,7 @@ from siding.chat.machine import (
 from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
 from siding.chat.pictures import part_of
+from siding.chat.servers import kept_servers, not_taken, taken_by
 from siding.chat.settling import end_run, settle
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
@@ -57,7 +58,6 @@ from siding.chat.turns import TurnRecorder
 from siding.chat.viewers import Viewers
 from siding.chat.writer import StoryWriter
 from siding.ground.errors import SidingError
-from siding.ground.files.durable import create_bytes, make_dirs
 from siding.ground.process.identity import started_of
 from siding.record.place.project import Project
 from siding.record.place.task_workspace import require_workspace
@@ -179,13 +179,17 @@ class Host:
         self._writer.on_grown = self._viewers.grown
         env = {**self._request.env, **opening.env}
         request = self._request._replace(argv=opening.argv, env=env, agent=self._writer.talk.agent)
+        if opening.files:  # where the home is closed to it
+            read = (*request.sandbox.read, str(self._chat.for_agent))
+            request = request._replace(sandbox=request.sandbox._replace(read=read))
         self._hosted = host(self._project, request, observe=self._observe)
         self._has_run = True
         self._began = self._hosted.began()
-        self._machine.talk = self._writer.add(
-            HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
-        )
-        for trouble in missing_login(self._writer.talk.agent, self._hold, env):
+        given = tuple(each.name for each in self._hold.servers)
+        hosted = HostedLine(self._began.run.id, self._hold.goes_on_from(), given)
+        self._machine.talk = self._writer.add(hosted, now=True)
+        no_login = missing_login(self._writer.talk.agent, self._hold, env)
+        for trouble in (*self._left_out, *no_login):
             self._machine.talk = self._writer.add(trouble)
         self._turns = TurnRecorder(self._project, self._task, self._began.run)
         self._cleanup.callback(self._turns.close)
@@ -205,25 +209,24 @@ class Host:
             )
         self._talking: Talking = found
         self._workspace = Path(require_workspace(self._project, self._task).path)
-        directory = self._chat.directory / "agent"
-        make_dirs(directory)
+        servers = kept_servers(self._chat)
+        self._left_out = not_taken(talk.agent, found.abilities, servers)
         self._hold = Hold(
             program=talk.program,
             cwd=self._workspace,
             env=self._project.app.env,
-            directory=str(directory),
+            directory=str(self._chat.for_agent),
             options=talk.options,
             model=talk.model,
             mode=talk.mode,
             effort=talk.effort,
+            servers=taken_by(found.abilities, servers),
         )
         self._hold = held_there(talk, self._hold, self._new_id())
         opening = found.opened(self._hold)
         if opening.why_not:
             raise CannotHold(opening.why_not)
-        for name, content in opening.files.items():
-            (directory / name).unlink(missing_ok=True)
-            create_bytes(directory / name, content.encode())
+        self._chat.lay_out(opening.files)
         return opening
 
     def _settle(self, reason: str) -> None:

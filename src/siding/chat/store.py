@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from siding.chat.state import after
 from siding.chat.story import StoryReader
 from siding.chat.talk import Talk
 from siding.ground.errors import NotFound
-from siding.ground.files.durable import make_dirs, replace_bytes
+from siding.ground.files.durable import create_bytes, make_dirs, replace_bytes
 from siding.ground.files.regular import read_small
 from siding.ground.storage.layout import TaskLayout
 from siding.ground.storage.locks import FileLock
@@ -34,6 +35,8 @@ class Chat:
         self.socket = directory / "sock"
         self.lock = directory / "lock"
         self.files = directory / "files"
+        self.servers = directory / "servers.json"
+        self.for_agent = directory / "agent"
         self.kept = directory.with_name(f"{directory.name}{KEPT}")
         self.requests = Requests(directory / "asked")
         self._prompts = directory / "prompts"
@@ -77,6 +80,14 @@ class Chat:
 
     def forget_prompt(self, prompt: str) -> None:
         (self._prompts / prompt).unlink(missing_ok=True)
+
+    def lay_out(self, files: Mapping[str, str]) -> None:
+        """Have these files for the agent, which its command line names, and no other ones."""
+        make_dirs(self.for_agent)
+        for old in self.for_agent.iterdir():
+            old.unlink()
+        for name, content in files.items():
+            create_bytes(self.for_agent / name, content.encode())
 
     def has_host(self) -> bool:
         lock = FileLock(self.lock)

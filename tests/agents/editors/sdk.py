@@ -75,9 +75,9 @@ class Editor:
         found: dict[str, Any] = self.done[number]["result"]
         return found
 
-    def begins(self, **more: Any) -> str:
-        """Begin a session; return its id."""
-        begun = self.does("session/new", cwd=str(self._sandbox.repo), mcpServers=[], **more)
+    def begins(self, *servers: dict[str, Any]) -> str:
+        """Begin a session with these servers of tools; return its id."""
+        begun = self.does("session/new", cwd=str(self._sandbox.repo), mcpServers=[*servers])
         return str(begun["sessionId"])
 
     def gives(self, session: str, words: str, *blocks: dict[str, Any]) -> int:

@@ -74,5 +74,7 @@ UNKNOWN = Habits(
         modes=True,
         efforts=True,
         pictures=True,
+        servers=True,
+        web_servers=True,
     )
 )

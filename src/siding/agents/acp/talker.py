@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from siding import __version__
+from siding.agents.acp.answers import Options, options_in, outcome
 from siding.agents.acp.calls import Calls, planned_in
 from siding.agents.acp.choices import Choices
 from siding.agents.acp.faults import message_of, trouble_of
@@ -42,7 +43,7 @@ from siding.agents.talking.port import (
     TurnStarted,
 )
 from siding.agents.talking.rpc import NO_METHOD, Rpc, RpcAnswer, RpcNotice, RpcRequest
-from siding.ground.namedtuples import NamedTuple
+from siding.agents.talking.servers import as_acp
 from siding.ground.storage.fields import mapping, mappings, text
 
 VERSION = 1
@@ -61,14 +62,6 @@ _STORY_S = 1.0
 _NOT_OFFERED = ("fs/", "terminal/", "elicitation/")
 
 
-class _Options(NamedTuple):
-    """What can be answered to an ask: the ids of its options. "" where there is none."""
-
-    once: str
-    always: str
-    no: str
-
-
 class AcpTalker:
     """One conversation. It begins to speak as soon as it is made."""
 
@@ -84,7 +77,7 @@ class AcpTalker:
         self._commands: tuple[OwnCommand, ...] = ()
         self._version = ""
         self._later: list[Event] = []  # what is told with the next bytes, or with none
-        self._asks: dict[str, _Options] = {}
+        self._asks: dict[str, Options] = {}
         self._settings = 0  # how many are not answered yet
         self._has_session = False  # the agent has said so
         self._is_open = False
@@ -139,7 +132,7 @@ class AcpTalker:
         if answer.allows and not chosen:
             message = "it offers no way to allow this once, so it was refused"
             self._later.append(Troubled(Trouble.OTHER, message))
-        self._rpc.answer(ask, {"outcome": _outcome(chosen)})
+        self._rpc.answer(ask, {"outcome": outcome(chosen)})
 
     def set(self, *, model: str = "", mode: str = "", effort: str = "") -> None:
         wanted = {"model": model, "mode": mode, "effort": effort}
@@ -246,7 +239,7 @@ class AcpTalker:
             is_known = request.method.startswith(_NOT_OFFERED)
             return [] if is_known else [request.line.unread()]
         if not self._is_open or self._is_stopping:
-            self._rpc.answer(request.ask, {"outcome": _outcome("")})
+            self._rpc.answer(request.ask, {"outcome": outcome("")})
             return []
         begins = self._begins() if self._turn else []
         return [*begins, *self._asks_for(request)]
@@ -265,7 +258,8 @@ class AcpTalker:
         takes = mapping(can.get("promptCapabilities")).get("image") is True
         if not takes:
             self.abilities = self.abilities._replace(pictures=False)
-        place = {"cwd": str(self._hold.cwd), "mcpServers": []}
+        servers = self._servers(mapping(can.get("mcpCapabilities")))
+        place = {"cwd": str(self._hold.cwd), "mcpServers": servers}
         if not self._hold.session:
             self._rpc.request("session/new", place)
             return []
@@ -279,6 +273,15 @@ class AcpTalker:
             self._spoken_of = self._habits.loads_as(self.session)
         self._rpc.request(method, {"sessionId": self._spoken_of, **place})
         return []
+
+    def _servers(self, can: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the servers of tools that it can be given; say which it cannot."""
+        given = [each for each in self._hold.servers if not each.kind or can.get(each.kind) is True]
+        left = ", ".join(each.name for each in self._hold.servers if each not in given)
+        if left:
+            message = f"it is not given these MCP servers, which it cannot reach so: {left}"
+            self._later.append(Troubled(Trouble.OTHER, message))
+        return [as_acp(each) for each in given]
 
     def _begun(self, message: RpcAnswer) -> list[Event]:
         if message.fault is not None:
@@ -428,7 +431,7 @@ class AcpTalker:
 
     def _asks_for(self, request: RpcRequest) -> list[Event]:
         call, events = self._calls.asked(mapping(request.params.get("toolCall")))
-        options = self._options(request.params.get("options"))
+        options = options_in(request.params.get("options"), self._habits.always)
         self._asks[request.ask] = options
         asked = Asked(
             ask=request.ask,
@@ -445,24 +448,12 @@ class AcpTalker:
         )
         return [*events, asked]
 
-    def _options(self, given: object) -> _Options:
-        """Return the options by their kind. What allows for good is known by its id as well."""
-        by_kind: dict[str, str] = {}
-        always = ""
-        for each in mappings(given):
-            kind, its = text(each.get("kind")), text(each.get("optionId"))
-            by_kind.setdefault(kind, its)
-            if kind == "allow_always" and its == self._habits.always:
-                always = its
-        once = by_kind.get("allow_once", "")
-        return _Options(once=once, always=always, no=by_kind.get("reject_once", ""))
-
     def _withdrawn(self) -> list[Event]:
         """Withdraw all that it asks; return that."""
         gone = list(self._asks)
         self._asks.clear()
         for ask in gone:
-            self._rpc.answer(ask, {"outcome": _outcome("")})
+            self._rpc.answer(ask, {"outcome": outcome("")})
         return [AskGone(ask) for ask in gone]
 
     def _ended(self, message: RpcAnswer) -> list[Event]:
@@ -490,10 +481,3 @@ class AcpTalker:
             events.append(Compacted(before=self._context, after=self._meter.context))
         self._turn, left, self._left = "", self._left, ()
         return [*events, end._replace(left=left)]
-
-
-def _outcome(option: str) -> dict[str, str]:
-    """Return what is answered to an ask; "" is that nobody answers it any more."""
-    if not option:
-        return {"outcome": "cancelled"}
-    return {"outcome": "selected", "optionId": option}

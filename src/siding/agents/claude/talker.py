@@ -58,6 +58,8 @@ ABILITIES = Abilities(
     compacts=True,
     goes_back=True,
     own_screen=True,
+    servers=True,
+    web_servers=True,
 )
 _MODES = ("default", "acceptEdits", "plan")  # those that every version has
 # The others that newer versions have. 2.1.197 takes any word for a mode.

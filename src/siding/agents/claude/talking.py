@@ -19,6 +19,7 @@ from siding.agents.claude.home import HOME
 from siding.agents.claude.resuming import WayBack
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
+from siding.agents.talking.servers import FILE, as_document
 from siding.ground.storage.fields import mapping
 
 _STREAM = (
@@ -46,7 +47,8 @@ class ClaudeTalking:
             goes_on=bool(hold.session) and not way.is_anew,
         )
         argv = (*hold.program, *words, *hold.options)
-        return Opening(argv=argv, talker=ClaudeTalker(start), why_not=way.why_not)
+        talker, files = ClaudeTalker(start), files_of(hold)
+        return Opening(argv=argv, talker=talker, files=files, why_not=way.why_not)
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
         for path in transcripts_of(hold, sent.session):
@@ -81,6 +83,8 @@ def words_of(hold: Hold, way: WayBack) -> tuple[list[str], str]:
         # The usual mode has a model judge what may be done, and a person is not asked.
         mode = hold.mode or "default"
         words += [_MODE, mode]
+    # More than one may be named, so another flag has to follow.
+    words += ["--mcp-config", f"{hold.directory}/{FILE}"] if hold.servers else []
     # In one word: a text may begin with a dash.
     words += [f"--model={hold.model}"] if hold.model else []
     words += [f"--append-system-prompt={hold.text}"] if hold.text else []
@@ -90,6 +94,11 @@ def words_of(hold: Hold, way: WayBack) -> tuple[list[str], str]:
     if (way.is_anew or way.after) and hold.new_session:
         words.append(f"--session-id={hold.new_session}")
     return words, mode
+
+
+def files_of(hold: Hold) -> Mapping[str, str]:
+    """Return the files that the command line names."""
+    return {FILE: as_document(hold.servers)} if hold.servers else {}
 
 
 def screen_of(hold: Hold) -> tuple[str, ...]:

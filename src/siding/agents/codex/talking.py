@@ -25,6 +25,7 @@ from siding.agents.talking.port import (
     Sent,
     Talking,
 )
+from siding.agents.talking.servers import as_codex
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import said
 
@@ -43,6 +44,8 @@ _ABILITIES = Abilities(
     compacts=True,
     goes_back=True,
     own_screen=True,
+    servers=True,
+    web_servers=True,
 )
 # Of a person's flags: what the server takes as well, and what a thread is given in their place.
 # (The server takes other flags of the screen before its name, and does nothing with them.)
@@ -75,7 +78,9 @@ class CodexTalking:
     def opened(self, hold: Hold) -> Opening:
         options = _read(hold.options)
         start = _start(hold, options.passed)
-        config = {"model_reasoning_effort": hold.effort} if hold.effort else {}
+        config: dict[str, Any] = {"model_reasoning_effort": hold.effort} if hold.effort else {}
+        if hold.servers:  # over its input: a command line can be read by others
+            config["mcp_servers"] = as_codex(hold.servers)
         thread = {
             "cwd": str(start.cwd),
             **options.thread,

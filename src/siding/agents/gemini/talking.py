@@ -68,6 +68,8 @@ TALKING: Talking = AcpTalking(
             modes=True,
             pictures=True,
             commands=True,
+            servers=True,
+            web_servers=True,
         ),
         words=("--acp",),
         model_word="-m",

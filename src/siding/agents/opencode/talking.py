@@ -87,6 +87,8 @@ TALKING: Talking = AcpTalking(
             modes=True,
             pictures=True,
             commands=True,
+            servers=True,
+            web_servers=True,
             compacts=True,
         ),
         words=("acp",),

@@ -9,7 +9,7 @@ from glob import escape
 from pathlib import Path
 
 from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
-from siding.agents.claude.talking import records_with, screen_of, way_of, words_of
+from siding.agents.claude.talking import files_of, records_with, screen_of, way_of, words_of
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 
 _ABILITIES = ABILITIES._replace(steers=False, efforts=False)
@@ -33,7 +33,8 @@ class OwnTalking:
             abilities=_ABILITIES,
         )
         argv = (*hold.program, *words, *hold.options)
-        return Opening(argv=argv, talker=ClaudeTalker(start), why_not=way.why_not)
+        talker, files = ClaudeTalker(start), files_of(hold)
+        return Opening(argv=argv, talker=talker, files=files, why_not=way.why_not)
 
     def proof(self, sent: Sent, hold: Hold) -> Proof:
         found = _transcripts_of(hold, sent.session)

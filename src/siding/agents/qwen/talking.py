@@ -35,6 +35,8 @@ TALKING: Talking = AcpTalking(
             models=True,
             modes=True,
             commands=True,
+            servers=True,
+            web_servers=True,
         ),
         words=("--acp",),
         mode="default",

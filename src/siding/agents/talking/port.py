@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from siding.agents.facets import Facet
+from siding.agents.talking.servers import McpServer
 from siding.ground.namedtuples import NamedTuple
 
 # -- What an agent can -----------------------------------------------------------------------------
@@ -51,6 +52,8 @@ class Abilities(NamedTuple):
     compacts: bool = False
     goes_back: bool = False  # it can go on from before an earlier prompt
     own_screen: bool = False  # the conversation can be opened on the agent's own screen
+    servers: bool = False  # it is given servers of tools (MCP) that are programs
+    web_servers: bool = False  # and those that are reached over http
     # It is told to end its turn; else `stop` only says so, and its process is sent SIGINT.
     stops: bool = True
 
@@ -421,6 +424,7 @@ class Hold(NamedTuple):
     before: str = ""
     new_session: str = ""  # the id that a new one, or the copy, should have, a UUID
     text: str = ""  # for the model, beside the prompts
+    servers: tuple[McpServer, ...] = ()  # of tools, beside those of the agent's own settings
 
     def goes_on_from(self) -> str:
         return self.new_session if self.before or not self.session else self.session

@@ -19,6 +19,7 @@ from siding.agents.talking.rpc import (
     RpcNotice,
     RpcRequest,
 )
+from siding.chat.face import Abilities, McpServer, servers_in
 from siding.faces.acp.faults import CANCELLED, INTERNAL, INVALID, refuse
 from siding.faces.acp.ports import Desk, Opened
 from siding.faces.acp.session import Session
@@ -26,16 +27,17 @@ from siding.faces.acp.updates import ClientCan
 from siding.ground.errors import NotFound, SidingError, UsageError
 
 VERSION = 1
+_LATER = "The agent gets the MCP servers of this client when it is begun again."
 _IN_A_PAGE = 100  # conversations in a list
 Params = Mapping[str, Any]
 
 
 class Connection:
-    """A client. `pictures`: whether the agent of new sessions takes any."""
+    """A client. `abilities` are those of the agent of new sessions."""
 
-    def __init__(self, desk: Desk, *, pictures: bool) -> None:
+    def __init__(self, desk: Desk, abilities: Abilities) -> None:
         self.sessions: dict[str, Session] = {}
-        self._desk, self._pictures = desk, pictures
+        self._desk, self._abilities = desk, abilities
         self._rpc = Rpc()
         self._can: ClientCan | None = None  # the client has said so
         self._methods: Mapping[str, Callable[[str, Params], None]] = {
@@ -122,11 +124,11 @@ class Connection:
         can = {
             "loadSession": True,
             "promptCapabilities": {
-                "image": self._pictures,
+                "image": self._abilities.pictures,
                 "audio": False,
                 "embeddedContext": True,
             },
-            "mcpCapabilities": {"http": False, "sse": False},
+            "mcpCapabilities": {"http": self._abilities.web_servers, "sse": False},
             "sessionCapabilities": {"list": {}, "resume": {}, "close": {}},
         }
         self._rpc.answer(
@@ -140,13 +142,12 @@ class Connection:
         )
 
     def _new(self, ask: str, params: Params) -> None:
-        opened = self._desk.begin(_cwd(params))
+        opened = self._desk.begin(_cwd(params), _servers(params))
         self._open(ask, opened, is_new=True)
-        self._say_servers(opened.session, params)
 
     def _load(self, ask: str, params: Params, *, tells: bool) -> None:
         named = str(params.get("sessionId"))
-        cwd = _cwd(params)
+        cwd, servers = _cwd(params), _servers(params)
         before = self.sessions.get(named)
         opened = self._desk.find(named, cwd)
         session = self._open(ask, opened, is_new=False)
@@ -154,26 +155,15 @@ class Connection:
             session.take_over(before)
         if not tells:
             session.tells_nothing()
+        # Without any it keeps those that it was begun with: another client may know of none.
+        if servers and self._desk.give_servers(opened.session, servers):
+            session.remark_once_open(_LATER)
 
     def _open(self, ask: str, opened: Opened, *, is_new: bool) -> Session:
         assert self._can is not None
         session = Session(opened, self._rpc, self._desk, self._can, opening=ask, is_new=is_new)
         self.sessions[opened.session] = session
         return session
-
-    def _say_servers(self, session: str, params: Params) -> None:
-        """Say which servers of tools the agent does not get: they would run in its sandbox."""
-        given = params.get("mcpServers")
-        names = [
-            str(each.get("name"))
-            for each in (given if isinstance(given, list) else [])
-            if isinstance(each, Mapping)
-        ]
-        if names:
-            self.sessions[session].remark(
-                f"The agent does not get the MCP servers of the editor ({', '.join(names)}).\n"
-                "It has those of its own settings."
-            )
 
     def _list(self, ask: str, params: Params) -> None:
         cursor = str(params.get("cursor") or "0")
@@ -235,3 +225,10 @@ def _cwd(params: Params) -> PurePosixPath:
     if not isinstance(cwd, str) or not PurePosixPath(cwd).is_absolute():
         raise UsageError(f"`cwd` is {cwd!r}, and has to be an absolute path")
     return PurePosixPath(cwd)
+
+
+def _servers(params: Params) -> tuple[McpServer, ...]:
+    try:
+        return servers_in(params.get("mcpServers"))
+    except ValueError as error:
+        raise UsageError(str(error)) from None

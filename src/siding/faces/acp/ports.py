@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Protocol
 
-from siding.chat.face import OpenAsk, Reply
+from siding.chat.face import McpServer, OpenAsk, Reply
 from siding.faces.acp.blocks import Said
 from siding.ground.namedtuples import NamedTuple
 
@@ -35,11 +35,15 @@ class Row(NamedTuple):
 class Desk(Protocol):
     """The conversations of a home."""
 
-    def begin(self, cwd: PurePath) -> Opened:
-        """Begin a task and a conversation, and start its agent."""
+    def begin(self, cwd: PurePath, servers: Sequence[McpServer]) -> Opened:
+        """Begin a task and a conversation, and start its agent, which gets the servers."""
         ...
 
     def find(self, session: str, cwd: PurePath) -> Opened: ...
+
+    def give_servers(self, session: str, servers: Sequence[McpServer]) -> bool:
+        """Keep servers for the agent's next start; tell whether one is there that has others."""
+        ...
 
     def leave(self, session: str) -> None:
         """Follow a conversation no more."""

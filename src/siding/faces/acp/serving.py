@@ -13,7 +13,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 
-from siding.chat.face import Conversation, Conversations, OpenAsk, Reply, abilities_of
+from siding.chat.face import (
+    Conversation,
+    Conversations,
+    McpServer,
+    OpenAsk,
+    Reply,
+    abilities_of,
+)
 from siding.chat.outcome import TooLate
 from siding.chat.watching import Watch
 from siding.faces.acp.blocks import Said
@@ -61,7 +68,7 @@ class HomeDesk:
         self._app, self._new = app, new
         self.followed: dict[str, _Followed] = {}
 
-    def begin(self, cwd: PurePath) -> Opened:
+    def begin(self, cwd: PurePath, servers: Sequence[McpServer]) -> Opened:
         project, _made = ensure_project(self._app._replace(cwd=Path(cwd)))
         self._let_go()
         new = self._new
@@ -72,6 +79,7 @@ class HomeDesk:
             model=new.model,
             options=new.options,
             sandbox=new.sandbox,
+            servers=servers,
         )
         return self._opened(talk)
 
@@ -84,6 +92,9 @@ class HomeDesk:
                 hint="`session/list` lists them",
             )
         return self._opened(Conversations(project, by=BY).find(chat, task=task))
+
+    def give_servers(self, session: str, servers: Sequence[McpServer]) -> bool:
+        return self.followed[session].talk.give_servers(servers)
 
     def leave(self, session: str) -> None:
         found = self.followed.pop(session, None)
@@ -165,7 +176,7 @@ def serve(app: App, new: NewSessions) -> int:
     """Serve the client at standard input and output until it is gone."""
     sys.stdout = sys.stderr  # what is printed is no message of the protocol
     desk = HomeDesk(app, new)
-    connection = Connection(desk, pictures=abilities_of(new.agent).pictures)
+    connection = Connection(desk, abilities_of(new.agent))
     try:
         while True:
             _write(connection.to_send())

@@ -138,6 +138,10 @@ class Session:
     def remark(self, said: str) -> None:
         self._update(self._updates.remark(said))
 
+    def remark_once_open(self, said: str) -> None:
+        """Say something when the client knows the session."""
+        self._held += self._updates.remark(said)
+
     # -- Its beginning -----------------------------------------------------------------------------
 
     def _begin(self, line: Line) -> None:

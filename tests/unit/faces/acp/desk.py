@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from siding.agents.talking.port import Abilities
 from siding.asking.decisions.record import AlreadyClosed
-from siding.chat.face import OpenAsk, Reply
+from siding.chat.face import McpServer, OpenAsk, Reply
 from siding.faces.acp.blocks import Said
 from siding.faces.acp.connection import Connection
 from siding.faces.acp.ports import Opened, Row
 from siding.ground.errors import NotFound
 
+CAN = Abilities(pictures=True, servers=True, web_servers=True)
 WORKSPACE = "/w/talk"
 ROOT = "/repo"
 
@@ -28,9 +30,9 @@ class PlayedDesk:
         self._numbers = itertools.count(1)
         self._prompts = itertools.count(1)
 
-    def begin(self, cwd: PurePath) -> Opened:
+    def begin(self, cwd: PurePath, servers: Sequence[McpServer]) -> Opened:
         session = f"t.c{next(self._numbers)}"
-        self.done.append(("begin", str(cwd)))
+        self.done.append(("begin", str(cwd), servers))
         self.held.add(session)
         return self._opened(session)
 
@@ -39,6 +41,10 @@ class PlayedDesk:
         if not session.startswith("t.c"):
             raise NotFound(f"there is no session {session!r}")
         return self._opened(session)
+
+    def give_servers(self, session: str, servers: Sequence[McpServer]) -> bool:
+        self.done.append(("servers", session, servers))
+        return True
 
     def leave(self, session: str) -> None:
         self.done.append(("leave", session))
@@ -91,7 +97,7 @@ class Client:
 
     def __init__(self, *, capabilities: Mapping[str, Any] | None = None) -> None:
         self.desk = PlayedDesk()
-        self.connection = Connection(self.desk, pictures=True)
+        self.connection = Connection(self.desk, CAN)
         self.said: list[dict[str, Any]] = []
         self._ids = itertools.count(1)
         self._seq = itertools.count(1)

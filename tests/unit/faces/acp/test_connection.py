@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from siding.agents.talking.lines import MOST
-from siding.chat.face import Reply
+from siding.chat.face import McpServer, Reply
 from siding.faces.acp.connection import Connection
 from siding.ground.errors import SidingError
-from unit.faces.acp.desk import ROOT, WORKSPACE, Client, PlayedDesk, text
+from unit.faces.acp.desk import CAN, ROOT, WORKSPACE, Client, PlayedDesk, text
 
 
 def test_it_says_what_it_can_and_speaks_version_one_with_a_later_client() -> None:
@@ -29,7 +29,7 @@ def test_it_says_what_it_can_and_speaks_version_one_with_a_later_client() -> Non
 
 def test_nothing_is_done_before_initialize() -> None:
     desk = PlayedDesk()
-    connection = Connection(desk, pictures=False)
+    connection = Connection(desk, CAN)
     connection.receive(b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/r"}}\n')
     assert json.loads(connection.to_send())["error"]["code"] == -32600
     assert not desk.done
@@ -48,8 +48,26 @@ def test_a_new_session_is_answered_when_its_agent_is_ready() -> None:
     assert schema.NewSessionResponse.model_validate(said).session_id == "t.c1"
     assert said["modes"]["currentModeId"] == "a"
     assert said["_meta"]["siding"]["workspace"] == WORKSPACE
-    assert "files" in client.updates[0]["content"]["text"]
-    assert client.updates[1]["availableCommands"][0]["name"] == "compact"
+    assert client.updates[0]["availableCommands"][0]["name"] == "compact"
+    assert client.desk.did("begin") == [("begin", ROOT, (McpServer("files", "x"),))]
+
+
+def test_servers_of_tools_go_to_the_agent_and_bad_ones_are_refused() -> None:
+    client = Client()
+    said = client.result(client.asks("initialize", protocolVersion=1))
+    assert said["agentCapabilities"]["mcpCapabilities"] == {"http": True, "sse": False}
+    bad = client.asks("session/new", cwd=ROOT, mcpServers=[{"name": "none"}])
+    assert "`command` or a `url`" in client.error(bad)["message"]
+    headers = [{"name": "Key", "value": "k"}]
+    web = {"type": "http", "name": "web", "url": "https://x/", "headers": headers}
+    for method in ("session/load", "session/resume"):
+        number = client.asks(method, cwd=ROOT, sessionId="t.c1", mcpServers=[web])
+        client.caught_up("t.c1")
+        assert client.result(number)
+        assert "when it is begun again" in client.updates[-1]["content"]["text"]
+    client.asks("session/load", cwd=ROOT, sessionId="t.c1", mcpServers=[])
+    given = McpServer("web", kind="http", url="https://x/", headers={"Key": "k"})
+    assert client.desk.did("servers") == [("servers", "t.c1", (given,))] * 2
 
 
 @pytest.mark.parametrize(
@@ -405,7 +423,7 @@ SCRIPT = _script()
 @given(st.lists(st.integers(0, len(SCRIPT)), max_size=12))
 def test_where_the_bytes_are_cut_makes_no_difference(cuts: list[int]) -> None:
     whole, pieces = PlayedDesk(), PlayedDesk()
-    at_once, cut = Connection(whole, pictures=True), Connection(pieces, pictures=True)
+    at_once, cut = Connection(whole, CAN), Connection(pieces, CAN)
     at_once.receive(SCRIPT)
     places = [0, *sorted(cuts), len(SCRIPT)]
     for start, end in itertools.pairwise(places):
