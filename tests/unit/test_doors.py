@@ -43,6 +43,7 @@ DOORS = {
     "faces/tui/places/home/acting.py": "what acts, until the list is there: 90 of its 120 ms",
     "faces/tui/places/home/place.py": "what acts, until the list is there: 90 of its 120 ms",
     "faces/tui/cards/answering.py": "what reads about an ask: a thread loads it",
+    "faces/tui/effort_act.py": "conversations, until an effort is asked for",
     "faces/tui/status_line.py": "settings, tasks and conversations, until the screen is there",
     "faces/tui/table.py": "each place, until it is shown first",
     "faces/cli/telling/runs.py": "questions, where somebody is asked; what hosts were refused",

@@ -53,6 +53,7 @@ ABILITIES = Abilities(
     models=True,
     modes=True,
     efforts=True,
+    effort_variable="CLAUDE_CODE_EFFORT_LEVEL",
     pictures=True,
     commands=True,
     compacts=True,

@@ -12,7 +12,7 @@ from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
 from siding.agents.claude.talking import files_of, records_with, screen_of, way_of, words_of
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 
-_ABILITIES = ABILITIES._replace(steers=False, efforts=False)
+_ABILITIES = ABILITIES._replace(steers=False, efforts=False, effort_variable="SIDING_AGENT_EFFORT")
 
 
 class OwnTalking:

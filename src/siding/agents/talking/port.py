@@ -47,6 +47,7 @@ class Abilities(NamedTuple):
     models: bool = False  # the model can be changed in a conversation
     modes: bool = False
     efforts: bool = False
+    effort_variable: str = ""  # of its environment: it goes before an effort that is set
     pictures: bool = False
     commands: bool = False  # it says which commands of its own there are
     compacts: bool = False

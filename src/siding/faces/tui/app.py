@@ -21,10 +21,11 @@ from textual.screen import Screen
 from siding.faces.tui.ascii import OnlyAscii
 from siding.faces.tui.collector import Collector
 from siding.faces.tui.driver import SidingDriver, TerminalGone, TerminalReply
-from siding.faces.tui.first import First
+from siding.faces.tui.effort_act import open_effort
 from siding.faces.tui.foot import status_of, waiting_in
-from siding.faces.tui.found import Found, is_first, remember
+from siding.faces.tui.found import is_first
 from siding.faces.tui.frame import lines_of
+from siding.faces.tui.greeting import greet
 from siding.faces.tui.hand_over import handed_over
 from siding.faces.tui.keys import Key, KeyTable
 from siding.faces.tui.outer import Eyes, Outer
@@ -39,13 +40,11 @@ from siding.faces.tui.table import place_for
 from siding.faces.tui.under_way import UnderWay
 from siding.faces.tui.watching import Source, Watching
 from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
-from siding.feed.model import AskKind, Feed, Row
+from siding.feed.model import Feed, Row
 from siding.feed.slots import kept_slots
 from siding.ground.errors import SidingError, UsageError
 from siding.ground.namedtuples import NamedTuple
-from siding.guard.guard import Guard, answer_guard, guard
 from siding.record.place.wiring import App
-from siding.running.installed_agents import installed
 
 T = TypeVar("T")
 _NOTHING = Feed(epoch=0, seq=0, rows=(), asks=(), problems=(), projects=0)
@@ -139,7 +138,7 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
         if self._at is not None:
             self.call_after_refresh(self.open_address, self._at)
         if self._greets and is_first(self.siding):
-            self.call_after_refresh(self._greet)
+            self.call_after_refresh(greet, self, self)
         if self._collector is not None:
             self.set_interval(_COLLECT_EVERY_S, self._pause)
             self.call_after_refresh(self._collector.start)
@@ -148,22 +147,6 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
             self._watching.start()
         self.line.begin()
         self.set_interval(LOOK_EVERY_S, self.line.look_for_changes)
-
-    def _greet(self) -> None:
-        """Show the first start; what is answered is done, and that it was shown is kept."""
-        hooks = sum(ask.kind is AskKind.HOOKS for ask in self.feed.asks)
-        agents = installed(self.siding.env, self.siding.cwd)
-        found = Found(agents=agents, guard=guard(self.siding), hooks=hooks)
-
-        def left(turns_guard_on: bool | None) -> None:
-            remember(self.siding)
-            if turns_guard_on:
-                self.work(
-                    lambda: answer_guard(self.siding, Guard.ON),
-                    then=lambda _done: self.say("agents run guarded from now on: siding guard"),
-                )
-
-        self.push_screen(First(found, self.look), left)
 
     async def on_unmount(self) -> None:
         """End the thread of the feed."""
@@ -368,6 +351,11 @@ class SidingApp(TextualApp[int], inherit_bindings=False):
                 place.run_key(value)
 
         self.push_screen(Chooser(title, entries, self.look), chosen)
+
+    def act_effort(self) -> None:
+        """Choose how much the agent of a conversation thinks."""
+        if self.place is not None:
+            open_effort(self, self, self.place.task_address(), self.line.happened)
 
     def act_leave(self) -> None:
         """End the program."""

@@ -72,6 +72,10 @@ class Place(Screen[None]):
         """Return the addresses of what is on the screen now."""
         return () if self.address is None else (str(self.address),)
 
+    def task_address(self) -> Address | None:
+        """Return the address of the task that keys of any place are about; None for none."""
+        return self.address
+
     def status(self) -> str:
         """Return what the line of the status begins with; "" for nothing."""
         return ""

@@ -128,6 +128,7 @@ MARKS: Mapping[str, tuple[str, str]] = {
     "card-end": ("╰", "+"),
     "line": ("─", "-"),
     "overwritten": ("↺", "<"),
+    "slider": ("▲", "^"),
 }
 
 _COLUMNS = {palette: palette.value for palette in Palette}

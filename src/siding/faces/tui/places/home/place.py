@@ -22,7 +22,7 @@ from siding.faces.tui.places.home.words import counts_pieces, empty_lines
 from siding.faces.tui.rows.base import Rows
 from siding.faces.tui.rows.styles import Look
 from siding.faces.tui.slots import slot_of
-from siding.feed.addresses import ASKS, WORKFLOWS, Address
+from siding.feed.addresses import ASKS, WORKFLOWS, Address, parsed
 from siding.feed.model import Ask, Feed, Row, RowKind
 from siding.feed.seen import Seen
 from siding.feed.slots import keep_slots
@@ -356,6 +356,13 @@ class HomePlace(ActingOnRows):
         self.port.hand_over(row.project, row.id, row.run)
 
     # Where this place is.
+
+    def task_address(self) -> Address | None:
+        """Return the task of the row under the cursor."""
+        row = self.home.row
+        if row is None or is_loose(row) or row.kind not in (RowKind.TASK, RowKind.CHAT):
+            return None
+        return parsed(row.address)
 
     def is_at(self, address: Address) -> bool:
         """Home shows what is of no task."""

@@ -1,0 +1,1 @@
+"""The panel in which a person chooses how much an agent thinks."""
