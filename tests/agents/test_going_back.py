@@ -83,3 +83,22 @@ def test_its_model_hears_nothing_of_turns_that_were_taken_back(sandbox: Sandbox,
         assert talk.heard("From the start") == ([], "")
         assert not talk.events("not-back")
         sandbox.siding("verify")
+
+
+@pytest.mark.timeout(200)
+def test_what_a_person_has_cleared_does_not_come_back(sandbox: Sandbox) -> None:
+    row = ROWS["claude"]
+    with closing(at_work(sandbox, row.kind)) as agent:
+        talk = Turns(sandbox, agent, row)
+        talk.model.says(["Answer 01."])
+        talk.begin(prompt_of(1))
+        talk.recorded(1)
+        talk.turn("/clear")
+        talk.turn(prompt_of(2), talk.writes("two.txt"), ["Answer 02."], allows=True)
+        after = talk.events("recorded")[-1]["step"]
+        assert talk.heard("Which ones?") == ([2], "")
+        sandbox.siding("rollback", "--base")
+        assert talk.heard("From the start") == ([], "")
+        sandbox.siding("rollback", "--step", str(after))
+        assert talk.heard("And again?") == ([2], "")
+        assert not talk.events("not-back")

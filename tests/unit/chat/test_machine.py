@@ -27,8 +27,9 @@ from siding.agents.talking.port import (
     TurnEnded,
     TurnStarted,
 )
-from siding.chat.events import Began, Hosted, record_of
+from siding.chat.events import Began, GoingBack, Hosted, record_of
 from siding.chat.machine import (
+    CloseAgent,
     Machine,
     PutAsk,
     TellOfEnd,
@@ -121,7 +122,8 @@ class Conversation(RuleBasedStateMachine):
         self.again: set[str] = set()  # what a person had sent again
         self.given: dict[str, str] = {}
         self.number = 0
-        self.asks = 0
+        self.asks = self.hosts = 0
+        self.places = {"", "s"}  # the agent's conversations of which it has a record
         self.ran: Counter[str] = Counter()
         self.add(Began("scripted", ("scripted",)), now=True)
         self.host()
@@ -142,6 +144,7 @@ class Conversation(RuleBasedStateMachine):
     def host(self) -> None:
         """Begin to hold the agent, as a host does."""
         talk = folded(self.story)
+        assert talk.kept_session in self.places, "nothing was kept of that conversation"
         self.talker = ScriptedTalker(self.agent)
         self.machine = Machine(talk, self.talker, self.add, self.parts)
         for each in on_their_way(talk):
@@ -150,8 +153,9 @@ class Conversation(RuleBasedStateMachine):
         self.machine.talk = self.add(Hosted("r1", "s"), now=True)
         self.tells: list[TellOfPrompt | TellOfNone | TellOfEnd] = []
         self.open_asks: list[str] = []
-        self.turn = ""
-        self.machine.heard([Opened("s")])
+        self.turn, self.is_closing = "", False
+        self.hosts += 1
+        self.machine.heard([Opened(f"s{self.hosts}" if talk.back else talk.session or "s")])
         self.act()
 
     def parts(self, waiting: Waiting) -> Parts:
@@ -167,6 +171,8 @@ class Conversation(RuleBasedStateMachine):
                 case WithdrawAsk(ask):
                     if ask in self.open_asks:
                         self.open_asks.remove(ask)
+                case CloseAgent():
+                    self.is_closing = True
                 case _:
                     pass
 
@@ -245,12 +251,42 @@ class Conversation(RuleBasedStateMachine):
                 self.machine.recorded(3 if goes_back else 0)
         self.act()
 
+    @precondition(lambda self: self.tells and isinstance(self.tells[0], TellOfPrompt))
+    @rule(is_killed=st.booleans(), breaks_promise=st.booleans())
+    def goes_back(self, is_killed: bool, breaks_promise: bool) -> None:
+        """Turns were taken back: the agent makes room for one that has gone back, or is killed."""
+        self.tells.pop(0)
+        came_from = self.machine.talk.kept_session
+        begun = self.machine.talk.seq
+        self.machine.goes_back(GoingBack("s", "an earlier prompt"))
+        is_begun = any(each["event"] == "going-back" for each in self.story[begun:])
+        self.act()
+        while self.tells:
+            self.told(goes_back=False)
+        if not is_begun:  # the prompt had been dropped, moved or edited
+            return
+        assert self.machine.talk.kept_session == came_from
+        if not is_killed:
+            assert self.is_closing
+            self.machine.ended(0, "")
+            self.durable = len(self.story)
+        self.kill_host()
+        talk = self.machine.talk
+        assert talk.back is not None, "a prompt was taken there, or what was begun is forgotten"
+        assert talk.back.is_said
+        assert talk.kept_session == came_from
+        while breaks_promise and self.tells:
+            self.told(goes_back=False)
+        if breaks_promise and self.talker.inbox:
+            self.promise_and_die()
+
     @precondition(lambda self: self.talker.inbox and not self.turn)
     @rule()
     def take(self) -> None:
         """The agent reads its prompt, writes it down, and says so."""
         self.turn = self.talker.inbox.pop()
         self.agent.record.append(self.turn)
+        self.places.add(self.machine.talk.session)
         self.ran[self.turn] += 1
         self.heard(PromptTaken(self.turn), TurnStarted(self.turn))
 
@@ -260,6 +296,7 @@ class Conversation(RuleBasedStateMachine):
         """It writes the prompt down and is killed before it says so."""
         prompt = self.talker.inbox.pop()
         self.agent.record.append(prompt)
+        self.places.add(self.machine.talk.session)
         self.ran[prompt] += 1
         self.kill_host()
 
@@ -381,6 +418,11 @@ class Conversation(RuleBasedStateMachine):
     def nothing_is_steered_into_no_turn(self) -> None:
         talk = self.machine.talk
         assert talk.is_running or not talk.steered
+
+    @invariant()
+    def where_it_goes_back_its_record_has_nothing_yet(self) -> None:
+        talk = self.machine.talk
+        assert talk.back is None or not talk.is_taken or talk.is_running
 
     @invariant()
     def no_ask_is_answered_twice(self) -> None:

@@ -2,8 +2,8 @@
 
 Without N the prompts are listed, and on a terminal you choose. `last` is the newest that stands.
 The state now is recorded first, so `siding undo` takes it back. An agent that runs learns with its
-next prompt what was taken back. One that has ended goes on, with the command that is printed,
-without what came after.
+next prompt what was taken back; in a conversation it forgets it then, where it can. One that has
+ended goes on, with the command that is printed, without what came after.
 
   siding rewind --list
   siding rewind last -n             what would be done
