@@ -14,8 +14,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.agents.talking.any_program import talking_of
 from siding.agents.talking.port import (
-    TALKING,
     Answer,
     Event,
     Hold,
@@ -49,6 +49,7 @@ from siding.chat.machine import (
 from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
 from siding.chat.pictures import part_of
+from siding.chat.run_request import request_of
 from siding.chat.servers import kept_servers, not_taken, taken_by
 from siding.chat.settling import end_run, settle
 from siding.chat.store import Chat
@@ -166,7 +167,7 @@ class Host:
         opening = self._opening()
         end_run(self._project, self._task, self._writer.talk.run)
         recover_cut_off(self._project)
-        self._talker = opening.talker
+        self._talker, self._hears_errors = opening.talker, opening.hears_errors
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
         self._has_machine = True
         self._settle("its host was killed")
@@ -177,18 +178,15 @@ class Host:
         self._viewers = Viewers(self._chat.socket)
         self._cleanup.callback(self._viewers.close)
         self._writer.on_grown = self._viewers.grown
-        env = {**self._request.env, **opening.env}
-        request = self._request._replace(argv=opening.argv, env=env, agent=self._writer.talk.agent)
-        if opening.files:  # where the home is closed to it
-            read = (*request.sandbox.read, str(self._chat.for_agent))
-            request = request._replace(sandbox=request.sandbox._replace(read=read))
+        agent = self._writer.talk.agent
+        request = request_of(self._request, opening, agent, self._chat)
         self._hosted = host(self._project, request, observe=self._observe)
         self._has_run = True
         self._began = self._hosted.began()
         given = tuple(each.name for each in self._hold.servers)
         hosted = HostedLine(self._began.run.id, self._hold.goes_on_from(), given)
         self._machine.talk = self._writer.add(hosted, now=True)
-        no_login = missing_login(self._writer.talk.agent, self._hold, env)
+        no_login = missing_login(agent, self._hold, request.env)
         for trouble in (*self._left_out, *no_login):
             self._machine.talk = self._writer.add(trouble)
         self._turns = TurnRecorder(self._project, self._task, self._began.run)
@@ -201,7 +199,7 @@ class Host:
 
     def _opening(self) -> Opening:
         talk = self._writer.talk
-        found = TALKING.of(talk.agent)
+        found = talking_of(talk.agent)
         if found is None:
             about = f"nobody has said how {talk.agent!r} is held"
             raise CannotHold(
@@ -281,7 +279,8 @@ class Host:
     def _observe(self, event: RunEvent) -> None:
         """Take what the run says; called in the run's thread."""
         if isinstance(event, Printed):
-            data, hears = event.data, self._words.add if event.is_stderr else self._heard
+            is_beside = event.is_stderr and not self._hears_errors
+            data, hears = event.data, self._words.add if is_beside else self._heard
             self._inbox.put(lambda: hears(data), size=len(data))
 
     def _heard(self, data: bytes) -> None:
@@ -293,6 +292,7 @@ class Host:
     def _hear(self, events: list[Event]) -> None:
         self._machine.heard(events)
         if any(isinstance(each, Opened) for each in events):
+            self._machine.opened()
             self._words = LastWords()
             self._alarms.clear("opens")
             self._held()

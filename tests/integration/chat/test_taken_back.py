@@ -39,8 +39,8 @@ def test_an_agent_is_told_what_was_taken_back_and_done_again(talk: Conversation)
     assert GONE.format("c.txt c.txt") in news
     assert f"You said: {news}" in talk.text()
     talk.until(lambda: len(talk.events("recorded")) == 4)
-    talk.says("send", "once more")
-    talk.until_text("You said: once more")
+    talk.says("send", "and again")
+    talk.until_text("You said: and again")
     assert len(told(talk)) == 1  # it is told once
     talk.until(lambda: len(talk.events("recorded")) == 5)
     talk.sandbox.siding("rollback", "--step", "1")

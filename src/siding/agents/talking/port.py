@@ -55,6 +55,8 @@ class Abilities(NamedTuple):
     own_screen: bool = False  # the conversation can be opened on the agent's own screen
     servers: bool = False  # it is given servers of tools (MCP) that are programs
     web_servers: bool = False  # and those that are reached over http
+    remembers: bool = True  # it goes on after its end with what was said
+    takes_news: bool = True  # what it has to know, as an undo, is told with a prompt
     # It is told to end its turn; else `stop` only says so, and its process is sent SIGINT.
     stops: bool = True
 
@@ -439,6 +441,7 @@ class Opening(NamedTuple):
     env: Mapping[str, str] = {}
     files: Mapping[str, str] = {}  # contents by name, in `Hold.directory`
     why_not: str = ""  # it cannot be held so
+    hears_errors: bool = False  # its standard error is what it says, too
 
 
 class Sent(NamedTuple):
