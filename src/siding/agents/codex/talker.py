@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from siding.agents.codex.approvals import answered, asked, takes_reason
+from siding.agents.codex.models import offered_in
 from siding.agents.codex.modes import MODES, PLAN, mode_of, settings_of
 from siding.agents.codex.thread_events import ThreadEvents
 from siding.agents.codex.troubles import Troubles, not_opened, reason_of
@@ -196,6 +197,8 @@ class CodexTalker:
                 return self._known(answer)
             case "thread/settings/update":
                 return self._set(answer)
+            case "model/list":  # older ones do not know it
+                return [*offered_in(answer.fields)] if answer.fault is None else []
             case "turn/start":
                 return self._prompted(answer)
             case "turn/steer":
@@ -231,6 +234,7 @@ class CodexTalker:
         self._hold({"effort": answer.fields.get("reasoningEffort"), **answer.fields})
         self._rpc.request("skills/list", {"cwds": [self._start.cwd]}, about="open")
         self._rpc.request("account/read", {}, about="open")
+        self._rpc.request("model/list", {})
         self._opening = 2
         mode = self._start.mode if self._start.mode == PLAN else ""
         effort = self._start.effort if self._start.effort != self._applied.effort else ""

@@ -9,6 +9,7 @@ A prompt of several lines is sent as it is, and such a program may answer each o
 """
 
 import codecs
+from collections.abc import Mapping
 
 from siding.agents.talking.port import (
     Abilities,
@@ -16,6 +17,7 @@ from siding.agents.talking.port import (
     Event,
     Hold,
     How,
+    Meaning,
     Opened,
     Opening,
     Parts,
@@ -34,6 +36,9 @@ ABILITIES = Abilities(stops=False)
 QUIET_S = 2.0  # after it has printed something
 PATIENCE_S = 120.0  # for the first word of an answer
 _NOTHING = "it has said nothing"
+
+
+_NO_MODES: Mapping[str, Meaning] = {}
 
 
 class LineTalker:
@@ -125,6 +130,7 @@ class AnyProgram:
     """A program of which nothing is known."""
 
     abilities = ABILITIES
+    means = _NO_MODES
     settles_s = 0.0
 
     def opened(self, hold: Hold) -> Opening:

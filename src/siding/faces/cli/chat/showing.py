@@ -207,6 +207,12 @@ def _kept(line: Mapping[str, Any]) -> str:
     return f"  the agent was not ended: this runs in the background: {running}"
 
 
+def _switched(line: Mapping[str, Any]) -> str:
+    left = line.get("left")
+    beside = [f"  ({each})" for each in left] if isinstance(left, list) else []
+    return "\n".join([f"  {_said(line, 'agent')} goes on", *beside])
+
+
 # What is said of an event, "" for nothing, and its style.
 _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "tool-started": (lambda line: f"· {_said(line, 'title') or _said(line, 'name')}", "cyan"),
@@ -224,5 +230,5 @@ _TOLD: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], str]] = {
     "handed-back": (lambda line: f"  the own screen is closed{_because(line)}", "yellow"),
     "hold-kept": (_kept, "yellow"),
     "switch-asked": (lambda line: f"  {_said(line, 'agent')} is to go on", "dim"),
-    "switched": (lambda line: f"  {_said(line, 'agent')} goes on", "yellow"),
+    "switched": (_switched, "yellow"),
 }
