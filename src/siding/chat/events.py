@@ -260,6 +260,9 @@ class Switched(NamedTuple):
     options: tuple[str, ...] = ()
     model: str = ""
     session: str = ""  # its own, if it has been in this conversation before
+    mode: str = ""  # with which it begins, as the one before had it; "" for its own
+    effort: str = ""
+    left: tuple[str, ...] = ()  # what of the settings did not go along, for people
 
 
 class CompactAsked(NamedTuple):

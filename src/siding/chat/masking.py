@@ -14,6 +14,7 @@ from siding.agents.talking.port import (
     Applied,
     CommandsChanged,
     InBackground,
+    Offered,
     PromptTaken,
     Text,
     Thought,
@@ -37,7 +38,7 @@ from siding.record.place.redaction import Redaction, printable
 
 # What says nothing about where a text ends.
 _BESIDE = (
-    *(Applied, CommandsChanged, InBackground, PromptTaken, Used),
+    *(Applied, CommandsChanged, InBackground, Offered, PromptTaken, Used),
     *(Dropped, Edited, Moved, Put, Queued, Requeued, Sending, SettingsAsked, WentOn),
 )
 Piece = Text | Thought | ToolOutput

@@ -22,6 +22,7 @@ class Own(NamedTuple):
 
     commands: Sequence[tuple[str, str]] = ()  # a name with its slash, and what it does
     modes: Sequence[str] = ()
+    models: Sequence[str] = ()
     version: str = ""
     has_said: bool = False
 
@@ -56,10 +57,17 @@ def own_of(chat: Chat) -> Own:
     """Return what the agent has said of itself."""
     reader, found = StoryReader(chat.story), Own()
     try:
-        for line in reader.records_of(("opened", "commands-changed")):
+        for line in reader.records_of(("offered", "opened", "commands-changed")):
             if line.get("event") == "opened":
-                modes, version = strings(line.get("modes")), text(line.get("version"))
-                found = Own(_commands(line), tuple(modes), version, has_said=True)
+                found = found._replace(
+                    commands=_commands(line),
+                    modes=tuple(strings(line.get("modes"))),
+                    version=text(line.get("version")),
+                    has_said=True,
+                )
+            elif line.get("event") == "offered":
+                models = [text(each.get("word")) for each in mappings(line.get("models"))]
+                found = found._replace(models=models)
             else:
                 found = found._replace(commands=_commands(line), has_said=True)
     finally:

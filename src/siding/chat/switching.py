@@ -1,6 +1,7 @@
 """A change of the agent, carried out: the caller holds the conversation, and no agent lives."""
 
 from siding.chat.alone import writing
+from siding.chat.carrying import carried
 from siding.chat.events import SwitchAsked, Switched
 from siding.chat.requests import SwitchTo
 from siding.chat.store import Chat
@@ -33,9 +34,10 @@ def carry_out(project: Project, chat: Chat) -> bool:
             return False
         to = talk.switching
         back = talk.parked_of(to.agent)
-        if back is None:
-            story.add(Switched(to.agent, to.program, to.options, to.model), now=True)
-        else:
+        along = carried(talk, to.agent)
+        switched = Switched(to.agent, to.program, to.options, to.model, "", *along)
+        if back is not None:
             options, model = to.options or back.options, to.model or back.model
-            story.add(Switched(to.agent, to.program, options, model, back.session), now=True)
+            switched = switched._replace(options=options, model=model, session=back.session)
+        story.add(switched, now=True)
     return True

@@ -141,6 +141,12 @@ def _kept(line: Mapping[str, Any]) -> str:
     return f"the agent was not ended: this runs in the background: {running}"
 
 
+def _switched(line: Mapping[str, Any]) -> str:
+    left = line.get("left")
+    beside = f" ({'; '.join(map(str, left))})" if isinstance(left, list) and left else ""
+    return f"{text(line.get('agent'))} goes on{beside}"
+
+
 def _went_back(line: Mapping[str, Any]) -> str:
     forgets, recalls = whole(line.get("forgets")), whole(line.get("recalls"))
     before = f"before “{text(line.get('about'))}”" if line.get("before") else "the whole"
@@ -172,6 +178,6 @@ _NOTES: Mapping[str, tuple[Callable[[Mapping[str, Any]], str], Tone]] = {
     "handed-back": (lambda line: f"the own screen is closed{because(line)}", Tone.WARN),
     "hold-kept": (_kept, Tone.WARN),
     "switch-asked": (lambda line: f"{text(line.get('agent'))} is to go on", Tone.DIM),
-    "switched": (lambda line: f"{text(line.get('agent'))} goes on", Tone.WARN),
+    "switched": (_switched, Tone.WARN),
     "informed": (_informed, Tone.DIM),
 }

@@ -79,6 +79,26 @@ def test_ten_prompts_with_what_an_editor_attaches_and_a_stop(talk: Conversation)
     editor.leaves()
 
 
+def test_a_model_an_effort_and_a_mode_are_chosen_from_lists(talk: Conversation) -> None:
+    editor = Editor(talk.sandbox, "--agent", "claude")
+    session = editor.begins()
+
+    def options() -> dict[str, str]:
+        told = [each["update"] for each in editor.updates if "configOptions" in each["update"]]
+        return {each["id"]: each["currentValue"] for each in told[-1]["configOptions"]}
+
+    editor.until(lambda: any("configOptions" in each["update"] for each in editor.updates))
+    assert options() == {"mode": "default", "model": "small", "effort": "medium"}
+    for kind, value in (("model", "large"), ("effort", "high"), ("mode", "plan")):
+        chosen = {"sessionId": session, "configId": kind, "value": value}
+        said = editor.does("session/set_config_option", **chosen)["configOptions"]
+        assert next(each["currentValue"] for each in said if each["id"] == kind) == value
+    assert "model large · mode plan · effort high" in talk.says("set", *_in_task(talk, session))
+    talk.says("set", "--model", "small", *_in_task(talk, session))
+    editor.until(lambda: options()["model"] == "small")
+    editor.leaves()
+
+
 def test_a_session_is_loaded_after_its_server_was_killed_in_a_turn(talk: Conversation) -> None:
     editor = Editor(talk.sandbox, "--agent", "claude")
     other = editor.begins()

@@ -25,6 +25,10 @@ from pathlib import Path
 from typing import Any
 
 USAGE = {"input_tokens": 1200, "output_tokens": 34, "cache_read_input_tokens": 800}
+MODELS = [
+    {"value": "small", "displayName": "Small", "supportedEffortLevels": ["low", "medium"]},
+    {"value": "large", "displayName": "Large", "supportedEffortLevels": ["medium", "high"]},
+]
 COMMANDS = (("compact", "Make the conversation shorter"), ("review", "Look at the change"))
 
 
@@ -111,6 +115,7 @@ class Scripted:
             case "initialize":
                 answer["commands"] = [{"name": n, "description": d} for n, d in COMMANDS]
                 answer["current_permission_mode"] = self.mode
+                answer["models"] = MODELS
             case "set_model" if about["model"] == "unknown":
                 self.refuse(request, "there is no model 'unknown'")
                 return

@@ -43,6 +43,23 @@ def test_it_is_told_what_was_said_and_an_undo_goes_back_over_the_change(sandbox:
     talked.end()
 
 
+def test_mode_and_effort_go_along_and_what_does_not_is_said(sandbox: Sandbox) -> None:
+    talked = Talked(sandbox)
+    talked.siding("chat", "claude", "say hello", "--new", "talk", "--mode", "plan")
+    talked.turns(1)
+    talked.siding("chat", "set", "--effort", "high")
+    said = talked.siding("chat", "switch", "siding-agent")
+    assert "the effort 'high' does not go along: siding-agent knows none" in said
+    talked.send("say on")
+    talked.turns(2)
+    assert talked.row["agent"] == "siding-agent"
+    (switched,) = talked.events("switched")
+    assert (switched["mode"], len(switched["left"])) == ("plan", 1)
+    assert talked.events("opened")[-1]["mode"] == "plan"  # as it says itself
+    assert "(the effort 'high' does not go along" in talked.siding("chat", "show")
+    talked.end()
+
+
 def test_it_is_refused_before_the_present_agent_is_ended(sandbox: Sandbox) -> None:
     talked = Talked(sandbox)
     talked.siding("chat", "claude", "say hello", "--new", "talk")

@@ -1,6 +1,6 @@
 """What an agent's record says of a prompt, against what the agent has said itself."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from siding.agents.talking.port import (
     Abilities,
     Evidence,
     Hold,
+    Meaning,
     Opened,
     Opening,
     PromptTaken,
@@ -29,6 +30,10 @@ from unit.chat.test_stopping import Talker
 
 class Record:
     """An agent whose record proves what the test says."""
+
+    @property
+    def means(self) -> Mapping[str, Meaning]:
+        return {}
 
     settles_s = 0.0
 

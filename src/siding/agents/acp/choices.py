@@ -7,7 +7,7 @@ the older way there are `modes` and `models`, and nothing is read back.
 from collections.abc import Mapping
 from typing import Any
 
-from siding.agents.talking.port import Applied
+from siding.agents.talking.port import Applied, Offered, OwnModel
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, mappings, text
 
@@ -78,6 +78,16 @@ class Choices:
     def applied(self) -> Applied:
         words = {kind: chooser.word for kind, chooser in self._by_kind.items()}
         return Applied(**words)
+
+    @property
+    def offered(self) -> Offered:
+        """The models and efforts that can be chosen."""
+        model, effort = self._by_kind.get("model"), self._by_kind.get("effort")
+        models = () if model is None else model.values
+        return Offered(
+            models=tuple(OwnModel(each.word, each.name) for each in models),
+            efforts=() if effort is None else tuple(each.word for each in effort.values),
+        )
 
     def _older(self, kind: str, said: Mapping[str, Any]) -> None:
         kept = said.get(f"available{kind.capitalize()}s")

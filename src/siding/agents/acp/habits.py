@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from siding.agents.talking.port import Abilities, Evidence, Hold
+from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text
 
@@ -48,6 +48,7 @@ class Habits(NamedTuple):
     words: tuple[str, ...] = ()  # of its command line, with which it speaks ACP
     model_word: str = ""  # before the name of a model; "" where it is set over the protocol
     env: Callable[[Hold], Mapping[str, str]] = no_env  # raises ValueError if it cannot be held
+    means: Mapping[str, Meaning] = {}  # its modes, as `Talking` has them
     mode: str = ""  # in which it asks; "" where it does in the mode it begins with
     always: str = ""  # the option of a permission that holds for the conversation, and in no file
     compacts: str = ""  # its command that makes the conversation shorter

@@ -29,6 +29,7 @@ from siding.agents.talking.port import (
     Event,
     Hold,
     How,
+    Offered,
     Opened,
     Origin,
     OwnCommand,
@@ -72,6 +73,7 @@ class AcpTalker:
         self._hold, self._habits = hold, habits
         self._rpc = Rpc()
         self._choices = Choices()
+        self._offered = Offered()
         self._calls = Calls(habits)
         self._meter = Meter(habits.counts, is_new=not hold.session)
         self._commands: tuple[OwnCommand, ...] = ()
@@ -321,6 +323,7 @@ class AcpTalker:
         self._is_open = True
         modes = self._choices.of("mode")
         return [
+            *self._offers(),
             Opened(
                 session=self.session,
                 commands=self._commands,
@@ -328,8 +331,13 @@ class AcpTalker:
                 mode=self._choices.applied.mode,
                 modes=tuple(each.word for each in modes.values) if modes else (),
                 version=self._version,
-            )
+            ),
         ]
+
+    def _offers(self) -> list[Event]:
+        """Return what can be chosen, if that is news."""
+        before, self._offered = self._offered, self._choices.offered
+        return [self._offered] if self._offered != before else []
 
     # -- Settings ----------------------------------------------------------------------------------
 
@@ -382,7 +390,7 @@ class AcpTalker:
     def _has_options(self, update: Mapping[str, Any]) -> list[Event]:
         before = self._choices.applied
         self._choices.take(update)
-        return self._if_changed(before)
+        return [*(self._offers() if self._is_open else []), *self._if_changed(before)]
 
     def _has_mode(self, update: Mapping[str, Any]) -> list[Event]:
         before = self._choices.applied

@@ -16,6 +16,7 @@ class AcpTalking:
 
     def __init__(self, habits: Habits) -> None:
         self.abilities = habits.abilities
+        self.means = habits.means
         self.settles_s = habits.settles_s
         self._habits = habits
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from siding.agents.claude import tool_events
+from siding.agents.claude.models import offered_in
 from siding.agents.claude.spending import Spending
 from siding.agents.claude.troubles import trouble_of_answer, trouble_of_limit, trouble_of_retry
 from siding.agents.claude.turns import Turns
@@ -26,6 +27,7 @@ from siding.agents.talking.port import (
     Evidence,
     How,
     InBackground,
+    Meaning,
     Opened,
     OwnCommand,
     Part,
@@ -62,7 +64,9 @@ ABILITIES = Abilities(
     servers=True,
     web_servers=True,
 )
-_MODES = ("default", "acceptEdits", "plan")  # those that every version has
+# Those that every version has.
+MEANS = {"default": Meaning.ASK, "acceptEdits": Meaning.EDITS, "plan": Meaning.PLAN}
+_MODES = tuple(MEANS)
 # The others that newer versions have. 2.1.197 takes any word for a mode.
 _ALL_MODES = frozenset({*_MODES, "manual", "auto", "dontAsk", "bypassPermissions"})
 _NO_CONTENT = "(no content)"  # what 2.1.197 says to a command that says nothing
@@ -267,7 +271,7 @@ class ClaudeTalker:
             modes=_MODES,
             version=text(answer.get("claude_code_version")),
         )
-        return [opened]
+        return [*offered_in(answer), opened]
 
     def _on_settings(self, answer: Mapping[str, Any], _error: str) -> list[Event]:
         applied = mapping(answer.get("applied"))

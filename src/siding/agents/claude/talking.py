@@ -17,7 +17,7 @@ from typing import Any
 
 from siding.agents.claude.home import HOME
 from siding.agents.claude.resuming import WayBack
-from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
+from siding.agents.claude.talker import ABILITIES, MEANS, ClaudeTalker, Start
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 from siding.agents.talking.servers import FILE, as_document
 from siding.ground.storage.fields import mapping
@@ -34,6 +34,7 @@ class ClaudeTalking:
     """Claude Code."""
 
     abilities = ABILITIES
+    means = MEANS
     settles_s = 0.5  # at the result the answer is not in the transcript yet
 
     def opened(self, hold: Hold) -> Opening:

@@ -7,6 +7,7 @@ no word there for `untrusted` any more, which asks before each command that does
 from collections.abc import Mapping
 from typing import Any
 
+from siding.agents.talking.port import Meaning
 from siding.ground.storage.fields import mapping, text
 
 PLAN = "plan"
@@ -18,6 +19,8 @@ _PAIRS = {
     "full-access": ("never", "danger-full-access", "dangerFullAccess"),
 }
 MODES = (*_PAIRS, PLAN)
+# `auto` also runs commands without asking, in Codex' own sandbox.
+MEANS = {"untrusted": Meaning.ASK, "read-only": Meaning.ASK, PLAN: Meaning.PLAN}
 
 
 def at_start(mode: str) -> Mapping[str, Any]:

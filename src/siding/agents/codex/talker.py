@@ -21,6 +21,7 @@ from typing import Any
 
 from siding.agents.codex.approvals import answered, asked, takes_reason
 from siding.agents.codex.going_back import way_back
+from siding.agents.codex.models import offered_in
 from siding.agents.codex.modes import MODES, PLAN, mode_of, settings_of
 from siding.agents.codex.thread_events import ThreadEvents
 from siding.agents.codex.troubles import Troubles, not_opened, reason_of
@@ -196,7 +197,7 @@ class CodexTalker:
                 return self._go_back(answer)
             case "thread/start" | "thread/resume" | "thread/fork":
                 return self._begun(answer)
-            case "skills/list" | "account/read":
+            case "skills/list" | "account/read" | "model/list":
                 return self._known(answer)
             case "thread/settings/update":
                 return self._set(answer)
@@ -257,6 +258,7 @@ class CodexTalker:
         self._hold({"effort": answer.fields.get("reasoningEffort"), **answer.fields})
         self._rpc.request("skills/list", {"cwds": [self._start.cwd]}, about="open")
         self._rpc.request("account/read", {}, about="open")
+        self._rpc.request("model/list", {})
         self._opening = 2
         mode = self._start.mode if self._start.mode == PLAN else ""
         effort = self._start.effort if self._start.effort != self._applied.effort else ""
@@ -266,6 +268,8 @@ class CodexTalker:
         return []
 
     def _known(self, answer: RpcAnswer) -> list[Event]:
+        if answer.method == "model/list":  # older ones do not know it
+            return [*offered_in(answer.fields)] if answer.fault is None else []
         """Take what is asked once the thread is there; the last answer of all opens it."""
         found: list[Event] = []
         if answer.method == "skills/list":

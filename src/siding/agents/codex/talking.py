@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from siding.agents.codex.modes import at_start
+from siding.agents.codex.modes import MEANS, at_start
 from siding.agents.codex.start_questions import kept_in, said_of_projects, trust_said
 from siding.agents.codex.taken import proof_in
 from siding.agents.codex.talker import CodexTalker, ThreadStart
@@ -73,6 +73,7 @@ class CodexTalking:
     """Codex."""
 
     abilities = _ABILITIES
+    means = MEANS
     settles_s = 0.2  # killed at once it had all of it, 12 times of 12
 
     def opened(self, hold: Hold) -> Opening:

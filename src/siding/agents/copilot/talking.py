@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from siding.agents.acp.habits import Counts, Habits
 from siding.agents.acp.records import home_of, lines_of
 from siding.agents.acp.talking import AcpTalking
-from siding.agents.talking.port import Abilities, Evidence, Hold, Talking
+from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping, text
 
 
@@ -39,6 +39,7 @@ TALKING: Talking = AcpTalking(
             web_servers=True,
             compacts=True,
         ),
+        means={"agent": Meaning.ASK, "plan": Meaning.PLAN},
         words=("--acp",),
         compacts="/compact",
         counts=Counts.SO_FAR,

@@ -21,7 +21,7 @@ from typing import Any
 from siding.agents.acp.habits import Counts, Habits
 from siding.agents.acp.records import home_of, lines_of, text_of
 from siding.agents.acp.talking import AcpTalking
-from siding.agents.talking.port import Abilities, Evidence, Hold, Talking
+from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping, mappings, text
 
 _CONTEXT = "<session_context>"  # begins what it says itself before the first prompt
@@ -71,6 +71,7 @@ TALKING: Talking = AcpTalking(
             servers=True,
             web_servers=True,
         ),
+        means={"default": Meaning.ASK, "autoEdit": Meaning.EDITS, "plan": Meaning.PLAN},
         words=("--acp",),
         model_word="-m",
         loads_as=lambda session: f" {session}",

@@ -18,7 +18,7 @@ from siding.agents.acp.habits import Habits
 from siding.agents.acp.records import home_of
 from siding.agents.acp.talking import AcpTalking
 from siding.agents.settings import without_comments
-from siding.agents.talking.port import Abilities, Evidence, Hold, Talking
+from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping, text
 
 _CONTENT = "OPENCODE_CONFIG_CONTENT"
@@ -91,6 +91,7 @@ TALKING: Talking = AcpTalking(
             web_servers=True,
             compacts=True,
         ),
+        means={"build": Meaning.ASK, "plan": Meaning.PLAN},
         words=("acp",),
         env=_env,
         always="always",

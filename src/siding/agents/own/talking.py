@@ -8,7 +8,7 @@ and does not give back; so it is not steered.
 from glob import escape
 from pathlib import Path
 
-from siding.agents.claude.talker import ABILITIES, ClaudeTalker, Start
+from siding.agents.claude.talker import ABILITIES, MEANS, ClaudeTalker, Start
 from siding.agents.claude.talking import files_of, records_with, screen_of, way_of, words_of
 from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 
@@ -19,6 +19,7 @@ class OwnTalking:
     """Siding's own agent."""
 
     abilities = _ABILITIES
+    means = MEANS
     settles_s = 0.0
 
     def opened(self, hold: Hold) -> Opening:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from siding.agents.acp.habits import Counts, Habits
 from siding.agents.acp.records import home_of, lines_of, text_of
 from siding.agents.acp.talking import AcpTalking
-from siding.agents.talking.port import Abilities, Evidence, Hold, Talking
+from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping
 
 
@@ -38,6 +38,7 @@ TALKING: Talking = AcpTalking(
             servers=True,
             web_servers=True,
         ),
+        means={"default": Meaning.ASK, "auto-edit": Meaning.EDITS, "plan": Meaning.PLAN},
         words=("--acp",),
         mode="default",
         counts=Counts.PIECES,

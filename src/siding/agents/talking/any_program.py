@@ -11,7 +11,7 @@ A prompt of several lines is sent as it is, and such a program may answer each o
 
 import codecs
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from siding.agents.talking.port import (
     TALKING,
@@ -20,6 +20,7 @@ from siding.agents.talking.port import (
     Event,
     Hold,
     How,
+    Meaning,
     Opened,
     Opening,
     Parts,
@@ -44,6 +45,9 @@ _TOO_LONG = (
 QUIET_S = 2.0  # after it has printed something
 PATIENCE_S = 120.0  # for the first word of an answer
 _NOTHING = "it has said nothing"
+
+
+_NO_MODES: Mapping[str, Meaning] = {}
 
 
 class LineTalker:
@@ -145,6 +149,7 @@ class AnyProgram:
     """A program of which nothing is known."""
 
     abilities = ABILITIES
+    means = _NO_MODES
     settles_s = 0.0
 
     def opened(self, hold: Hold) -> Opening:

@@ -112,6 +112,22 @@ class CommandsChanged(NamedTuple):
     commands: tuple[OwnCommand, ...]
 
 
+class OwnModel(NamedTuple):
+    """A model that the agent lists: the word that sets it, and by what the agent reads it back."""
+
+    word: str
+    name: str = ""
+    reads_as: str = ""  # "" for the word
+    efforts: tuple[str, ...] = ()  # that it can be asked for
+
+
+class Offered(NamedTuple):
+    """What can be chosen with the agent now. The whole lists; () where it has said none."""
+
+    models: tuple[OwnModel, ...] = ()
+    efforts: tuple[str, ...] = ()  # with a model that does not say
+
+
 class SessionChanged(NamedTuple):
     """The conversation goes on under another id (``/clear``, a fork)."""
 
@@ -325,6 +341,7 @@ class Unread(NamedTuple):
 Event = (
     Opened
     | CommandsChanged
+    | Offered
     | SessionChanged
     | PromptTaken
     | TurnStarted
@@ -453,11 +470,24 @@ class Sent(NamedTuple):
     session: str
 
 
+class Meaning(StrEnum):
+    """What a mode lets an agent do without asking, the least first."""
+
+    PLAN = "plan"  # look: it changes nothing, and makes a plan
+    ASK = "ask"  # look, and no more
+    EDITS = "accept-edits"  # change files of the workspace; commands are asked for
+
+
 class Talking(Protocol):
     """One agent: how it is held."""
 
     abilities: Abilities
     settles_s: float  # for so long after its last word its own record may lack what it did
+
+    @property
+    def means(self) -> Mapping[str, Meaning]:
+        """Its modes of which it is known what they mean, the usual one of each meaning first."""
+        ...
 
     def opened(self, hold: Hold) -> Opening:
         """Return how it is started, and the talker of it. Changes nothing on disk.

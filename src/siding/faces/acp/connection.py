@@ -21,6 +21,7 @@ from siding.agents.talking.rpc import (
 )
 from siding.chat.face import Abilities, McpServer, servers_in
 from siding.faces.acp.faults import CANCELLED, INTERNAL, INVALID, refuse
+from siding.faces.acp.options import KINDS
 from siding.faces.acp.ports import Desk, Opened
 from siding.faces.acp.session import Session
 from siding.faces.acp.updates import ClientCan
@@ -47,6 +48,7 @@ class Connection:
             "session/list": self._list,
             "session/prompt": self._prompt,
             "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_option,
             "session/close": self._close,
         }
 
@@ -192,6 +194,12 @@ class Connection:
 
     def _set_mode(self, ask: str, params: Params) -> None:
         self._session(params).set_mode(ask, str(params.get("modeId")))
+
+    def _set_option(self, ask: str, params: Params) -> None:
+        kind, value = str(params.get("configId")), str(params.get("value"))
+        if kind not in KINDS:
+            raise UsageError(f"there is no option {kind!r}; there are {', '.join(KINDS)}")
+        self._session(params).set_option(ask, kind, value)
 
     def _close(self, ask: str, params: Params) -> None:
         session = self._session(params)

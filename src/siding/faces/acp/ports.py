@@ -67,7 +67,9 @@ class Desk(Protocol):
 
     def end(self, session: str) -> None: ...
 
-    def set_mode(self, session: str, mode: str) -> None: ...
+    def set(self, session: str, kind: str, value: str) -> None:
+        """Change the mode, the model or the effort."""
+        ...
 
     def answer(self, session: str, ask: OpenAsk, reply: Reply) -> None:
         """Answer what the agent asks. Raises AlreadyClosed where somebody else was first."""

@@ -130,10 +130,10 @@ class HomeDesk:
         if talk.chat.has_host():
             talk.end()
 
-    def set_mode(self, session: str, mode: str) -> None:
+    def set(self, session: str, kind: str, value: str) -> None:
         self._let_go()
         talk = self.followed[session].talk
-        talk.set(mode=mode)
+        talk.set(**{kind: value})
         talk.hold()
 
     def answer(self, session: str, ask: OpenAsk, reply: Reply) -> None:

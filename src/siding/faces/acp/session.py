@@ -23,6 +23,7 @@ from siding.chat.talk import OpenAsk, Talk
 from siding.faces.acp.blocks import said_in
 from siding.faces.acp.faults import AUTH_REQUIRED, INTERNAL, INVALID
 from siding.faces.acp.forms import form_of, reply_in_form
+from siding.faces.acp.options import options_of
 from siding.faces.acp.permissions import can_be_put, reply_in, request_of
 from siding.faces.acp.ports import Desk, Opened
 from siding.faces.acp.updates import ClientCan, Line, Update, Updates
@@ -40,10 +41,12 @@ _SHUTS_OUT = {"login": AUTH_REQUIRED, "trust": INTERNAL, "no-session": INTERNAL}
 
 
 class _Wish(NamedTuple):
-    """A change of the mode that a client waits for. `is_asked`: the story has it."""
+    """A change of the mode, say, that a client waits for. `is_asked`: the story has it."""
 
     ask: str
-    mode: str
+    kind: str
+    value: str
+    is_option: bool = False  # the answer has all options
     is_asked: bool = False
 
 
@@ -69,6 +72,8 @@ class Session:
         self._ended_at: float | None = None
         self._requests: dict[int, str] = {}  # what the client is asked: our id, the agent's
         self._wishes: list[_Wish] = []
+        self._chosen: dict[str, str] = {}  # by this client
+        self._options: list[dict[str, Any]] = []  # as the client was told last
         self._trouble = ""
         self._starts = 0  # of hosts since a turn has begun
 
@@ -102,6 +107,7 @@ class Session:
         self._update(updates)
         self._settle_prompts(line, before)
         self._settle_wishes(line)
+        self._tell_options()
         if event == "put" and not self._echoes:
             self._put(str(line.get("ask")))
         open_asks = {each.ask for each in self.talk.asks}
@@ -118,6 +124,7 @@ class Session:
         self._echoes = False
         if self._opening and not self._is_new:
             self._answer_opening()
+        self._tell_options()
         for each in self.talk.asks:
             if each.decision:
                 self._put(each.ask)
@@ -171,7 +178,10 @@ class Session:
         result: dict[str, Any] = {"_meta": {"siding": {**about, "agent": place.agent}}}
         if self._is_new:
             result["sessionId"] = place.session
-        mode, modes = self.talk.mode, self._updates.modes
+        self._options = self._present_options()
+        if self._options:
+            result["configOptions"] = self._options
+        mode, modes = self.talk.mode, self._updates.choosable.modes
         if mode and modes:
             known = modes if mode in modes else (mode, *modes)
             available = [{"id": each, "name": each} for each in known]
@@ -331,33 +341,60 @@ class Session:
         if self._rpc.forget(number):
             self._rpc.notify("$/cancel_request", {"requestId": number})
 
-    # -- Modes, its end ----------------------------------------------------------------------------
+    # -- Options, its end --------------------------------------------------------------------------
 
     def set_mode(self, ask: str, mode: str) -> None:
         """Change the mode. The answer is sent when the agent has said so. Raises SidingError."""
-        modes = self._updates.modes
-        if mode not in modes:
-            known = f"it has: {', '.join(modes)}" if modes else "it has none that can be set"
-            self._rpc.refuse(ask, INVALID, f"there is no mode {mode!r}; {known}")
+        self._set(_Wish(ask, "mode", mode))
+
+    def set_option(self, ask: str, kind: str, value: str) -> None:
+        """Change an option. The answer, with all of them, is sent when the agent has said so.
+
+        Raises SidingError.
+        """
+        self._set(_Wish(ask, kind, value, is_option=True))
+
+    def _set(self, wish: _Wish) -> None:
+        choosable, kind = self._updates.choosable, wish.kind
+        known = [each.value for each in choosable.values(kind, self.talk, self._chosen)]
+        if wish.value not in known:
+            has = f"it has: {', '.join(known)}" if known else "it has none that can be set"
+            self._rpc.refuse(wish.ask, INVALID, f"there is no {kind} {wish.value!r}; {has}")
             return
-        self._desk.set_mode(self.opened.session, mode)
-        self._wishes.append(_Wish(ask, mode))
+        self._desk.set(self.opened.session, kind, wish.value)
+        self._chosen[kind] = wish.value
+        self._wishes.append(wish)
 
     def _settle_wishes(self, line: Line) -> None:
         if not self._wishes:
             return
         first, *rest = self._wishes
-        event, mode = line.get("event"), line.get("mode")
+        event = line.get("event")
         if event == "settings-asked":
             self._wishes = [
-                each._replace(is_asked=True) if each.mode == mode else each for each in self._wishes
+                each._replace(is_asked=True) if line.get(each.kind) == each.value else each
+                for each in self._wishes
             ]
-        elif event == "applied" and (first.is_asked or mode == first.mode):
-            self._rpc.answer(first.ask, {})
+        elif event == "applied" and (first.is_asked or line.get(first.kind) == first.value):
             self._wishes = rest
+            if first.is_option:
+                self._options = self._present_options()
+            self._rpc.answer(first.ask, {"configOptions": self._options} if first.is_option else {})
         elif event == "troubled" and first.is_asked:
-            self._rpc.refuse(first.ask, INTERNAL, str(line.get("message", "")))
             self._wishes = rest
+            self._chosen.pop(first.kind, None)
+            self._rpc.refuse(first.ask, INTERNAL, str(line.get("message", "")))
+
+    def _present_options(self) -> list[dict[str, Any]]:
+        return options_of(self._updates.choosable, self.talk, self._chosen)
+
+    def _tell_options(self) -> None:
+        """Tell the client what can be chosen, and what holds, where that has changed."""
+        options = self._present_options()
+        if not self._opening and not self._echoes and options != self._options:
+            self._options = options
+            update = {"sessionUpdate": "config_option_update", "configOptions": options}
+            self._update([update])
 
     def close(self) -> None:
         """End what goes on, and the agent. The conversation stays."""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from siding.chat.choosable import Choosable
 from siding.chat.talk import Talk
 from siding.faces.acp.blocks import media_type_of
 from siding.faces.acp.diffs import Shown, shown_edits
@@ -55,7 +56,7 @@ class Updates:
         self._speaks = ""  # the kind of the message that goes on
         self._title = ""
         self.commands: list[dict[str, Any]] = []
-        self.modes: tuple[str, ...] = ()
+        self.choosable = Choosable()
 
     def told(self, line: Line, before: Talk, *, echoes: bool) -> list[Update]:
         """Return the updates for a line. `echoes`: prompts are told as well."""
@@ -64,6 +65,7 @@ class Updates:
             return self._said(event, line)
         if event == "sending":
             return self._prompt(line, before) if echoes else self._new_message([])
+        self.choosable = self.choosable.after(line)
         teller = _TELLERS.get(event)
         if teller is None:
             return []
@@ -210,10 +212,6 @@ class Updates:
         ]
         return [{"sessionUpdate": "plan", "entries": entries}]
 
-    def _opened(self, line: Line) -> list[Update]:
-        self.modes = tuple(map(str, line.get("modes", ())))
-        return self._has_commands(line)
-
     def _has_commands(self, line: Line) -> list[Update]:
         commands = [
             {
@@ -230,7 +228,7 @@ class Updates:
 
     def _applied(self, line: Line) -> list[Update]:
         mode = str(line.get("mode", ""))
-        if mode not in self.modes:
+        if mode not in self.choosable.modes:
             return []
         return [{"sessionUpdate": "current_mode_update", "currentModeId": mode}]
 
@@ -271,7 +269,8 @@ class Updates:
         return self.remark("The agent's own screen is closed; the conversation is back.")
 
     def _switched(self, line: Line) -> list[Update]:
-        return self.remark(f"{line.get('agent')} goes on with the conversation.")
+        said = [f"{line.get('agent')} goes on with the conversation.", *line.get("left", ())]
+        return self.remark("\n".join(map(str, said)))
 
     def _troubled(self, line: Line) -> list[Update]:
         return self.remark(str(line.get("message", "")), severity="warning")
@@ -308,7 +307,7 @@ _TELLERS: Mapping[str, Callable[[Updates, Line], list[Update]]] = {
     "tool-ended": Updates._tool_ended,
     "turn-ended": Updates._turn_ended,
     "planned": Updates._planned,
-    "opened": Updates._opened,
+    "opened": Updates._has_commands,
     "commands-changed": Updates._has_commands,
     "applied": Updates._applied,
     "used": Updates._used,

@@ -209,7 +209,7 @@ def test_qwen_is_set_to_ask_before_it_is_open() -> None:
     assert of(Opened, played.events) == []
     events = played.says(id=3, error={"code": -32602, "message": "no"})
     assert isinstance(events[0], Troubled)
-    assert isinstance(events[1], Opened)
+    assert isinstance(events[2], Opened)
     assert not played.talker.abilities.asks  # a model judges in the mode that it is in
 
 

@@ -17,8 +17,10 @@ from siding.agents.talking.port import (
     Edit,
     How,
     InBackground,
+    Offered,
     Opened,
     Origin,
+    OwnModel,
     PromptTaken,
     Text,
     Thought,
@@ -60,10 +62,12 @@ def methods(found: Scene) -> list[str]:
 def test_it_opens_when_all_that_was_asked_is_answered() -> None:
     opening = scenes_of("session")[0]
     assert methods(opening) == [
-        *("initialize", "initialized", "thread/start", "skills/list", "account/read")
+        *("initialize", "initialized", "thread/start", "skills/list", "account/read"),
+        "model/list",
     ]
     assert opening.sent[0]["params"]["capabilities"] == {"experimentalApi": True}
-    applied, opened = opening.events
+    applied, opened, offered = opening.events
+    assert offered == Offered((OwnModel("gpt-6.1-sol", "GPT-6.1-Sol", efforts=("low", "high")),))
     assert applied == Applied(model="gpt-5.5", mode="", effort="")
     assert isinstance(opened, Opened)
     assert (opened.session, opened.model, opened.version) == ("id-1", "gpt-5.5", "0.169.0")

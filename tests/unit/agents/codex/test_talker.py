@@ -318,7 +318,7 @@ def test_it_says_that_nobody_is_logged_in() -> None:
     sent_by(talker)
     told(talker, {"id": 1, "result": {}})
     told(talker, {"id": 2, "result": {"thread": {"id": "id-1"}}})
-    skills, account = sent_by(talker)[2:]
+    skills, account, _models = sent_by(talker)[2:]
     without = {"requiresOpenaiAuth": True, "account": None}
     (trouble,) = told(talker, {"id": account["id"], "result": without})
     assert isinstance(trouble, Troubled)

@@ -72,8 +72,8 @@ class PlayedDesk:
     def end(self, session: str) -> None:
         self.done.append(("end", session))
 
-    def set_mode(self, session: str, mode: str) -> None:
-        self.done.append(("mode", session, mode))
+    def set(self, session: str, kind: str, value: str) -> None:
+        self.done.append((kind, session, value))
 
     def answer(self, session: str, ask: OpenAsk, reply: Reply) -> None:
         if ask.decision in self.answered:

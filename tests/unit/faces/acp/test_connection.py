@@ -345,7 +345,8 @@ def test_a_mode_is_answered_when_the_agent_has_it() -> None:
     assert client.answer_to(number) is None
     client.line(session, "applied", mode="plan")
     assert client.result(number) == {}
-    assert client.updates[-1] == {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
+    told = {"sessionUpdate": "current_mode_update", "currentModeId": "plan"}
+    assert told in client.updates[-2:]
     number = client.asks("session/set_mode", sessionId=session, modeId="default")
     client.line(session, "settings-asked", mode="default")
     client.line(session, "troubled", trouble="other", message="not now")
@@ -431,3 +432,34 @@ def test_where_the_bytes_are_cut_makes_no_difference(cuts: list[int]) -> None:
     assert cut.to_send() == at_once.to_send()
     assert pieces.done == whole.done
     assert len(whole.did("give")) == 1
+
+
+def test_models_and_efforts_are_chosen_and_what_holds_is_told() -> None:
+    client = Client()
+    session = client.begun()
+    models = [
+        {"word": "big", "name": "Big", "reads_as": "big-4", "efforts": ["low", "high"]},
+        {"word": "best", "reads_as": "big-4"},
+    ]
+    client.line(session, "offered", models=models)
+    client.line(session, "applied", model="big-4", mode="default", effort="low")
+    told = schema.ConfigOptionUpdate.model_validate(client.updates[-1])
+    assert [each.id for each in told.config_options] == ["mode", "model", "effort"]
+    number = client.asks(
+        "session/set_config_option", sessionId=session, configId="model", value="best"
+    )
+    assert client.answer_to(number) is None
+    assert client.desk.did("model") == [("model", session, "best")]
+    client.line(session, "settings-asked", model="best")
+    client.line(session, "applied", model="big-4", mode="default", effort="")
+    said = client.result(number)
+    schema.SetSessionConfigOptionResponse.model_validate(said)
+    now = {each["id"]: each["currentValue"] for each in said["configOptions"]}
+    assert now == {"mode": "default", "model": "best"}  # which has no efforts
+    for kind, value in (("model", "none"), ("effort", "endless"), ("colour", "red")):
+        number = client.asks(
+            "session/set_config_option", sessionId=session, configId=kind, value=value
+        )
+        assert client.error(number)["code"] == -32602
+    client.line(session, "switched", agent="codex")
+    assert client.updates[-1] == {"sessionUpdate": "config_option_update", "configOptions": []}

@@ -63,9 +63,10 @@ def _set(arguments: Namespace, context: Context) -> int:
         context.screen.note(f"{said} · the agent begins so with the next prompt")
     if now.is_read_back:
         _say_what_differs(context, wanted, now.talk)
-    modes = own_of(chat).modes
-    if modes and not any(wanted):
-        context.screen.note(f"  modes: {', '.join(inert(each) for each in modes)}", "dim")
+    own = own_of(chat)
+    for name, words in (("modes", own.modes), ("models", own.models)):
+        if words and not any(wanted):
+            context.screen.note(f"  {name}: {', '.join(inert(each) for each in words)}", "dim")
     return 0
 
 

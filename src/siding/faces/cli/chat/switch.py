@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from siding.faces.cli.chat.which import BY, add_which, found
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
+from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.screen.words import task_name
 from siding.faces.cli.verb import Verb
 
@@ -29,10 +30,12 @@ def _options(parser: ArgumentParser) -> None:
 
 
 def _switch(arguments: Namespace, context: Context) -> int:
+    from siding.chat.carrying import carried
     from siding.chat.switch import switch
 
     project, task, chat = found(context, arguments.task, arguments.chat)
     agent = arguments.agent
+    along = carried(chat.talk(), agent)
     is_done = switch(
         project,
         task,
@@ -45,10 +48,13 @@ def _switch(arguments: Namespace, context: Context) -> int:
     )
     if arguments.json:
         record = {"chat": chat.id, "task": task.id, "agent": agent, "switched": is_done}
+        record |= {"mode": along.mode, "effort": along.effort, "left": [*along.left]}
         print_json(context.screen, record)
         return 0
     how = "goes on with the next prompt" if is_done else "goes on when the turn has ended"
     context.screen.note(f"{task_name(task.name)} · {chat.id} · {agent} {how}")
+    for each in along.left:
+        context.screen.note(f"  {inert(each)}", "yellow")
     return 0
 
 
@@ -57,8 +63,10 @@ SWITCH = Verb(
 Have another agent go on with a conversation when its turn has ended.
 
 It is told what was said so far, as a text before its first prompt: the newest whole, what is older
-shorter, tools as lines. Queue, files and steps stay; an undo goes back over the change. An agent
-that comes back goes on with its own conversation, and is told what was said since.
+shorter, tools as lines. Mode and effort go along where they mean the same to both, and it is said
+what does not: it never begins in a mode that asks less. Queue, files and steps stay; an undo goes
+back over the change. An agent that comes back goes on with its own conversation, and is told what
+was said since.
 
   siding chat switch codex
   siding chat switch claude --model opus
