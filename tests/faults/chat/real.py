@@ -39,7 +39,6 @@ class RealTrials(Trials):
         self._history = ""  # of the newest request
         self.steers = self._row.talking.abilities.steers
         super().__init__(sandbox, agent.name)
-        self._workspace = sandbox.workspace(self._task)
 
     def _install(self) -> None:
         self._row.prepare(self._agent)

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ class Trials:
         self._install()
         begun = sandbox.json("chat", kind, "--new", "trial", "--json", *self._options())
         self._task = begun["task"]
+        self._workspace = sandbox.workspace(self._task)
         (place,) = sandbox.project.glob("tasks/*/chats/c1")
         self.chat = Chat(place)
         self.figures = Figures()
@@ -242,6 +244,16 @@ class Trials:
             self._put(EndTalk())
         self._until(lambda: not self.chat.has_host())
         assert not (self.chat.directory / "sock").exists(), "a socket is left"
+        self._until(lambda: not self._at_work())  # what a tool has begun may take its time
+
+    def _at_work(self) -> list[str]:
+        """Return the processes that work in the workspace: agents, and what they have started."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                if entry.name.isdigit() and (entry / "cwd").readlink() == self._workspace:
+                    found.append(entry.name)
+        return found
 
     def leave(self) -> None:
         """Have nothing of it live, however a trial ended."""
