@@ -32,7 +32,7 @@ printf '\033[31mrot\033[0m 漢字 \033[38;2;1;2;3mé\033[0m\n'; seq 60
 # What each tab shows at every width, whatever else has to go.
 _TABS = {"p": "@@ -0,0 +1 @@", "s": "0001", "o": "rot", "t": "漢字 is 一"}
 _STORY = (
-    Queued("p1", "漢字 größe\nשלום"),
+    Queued("p1", "漢字 größe\nשלם"),
     Sending("p1"),
     Thought("hmm\n…"),
     ToolStarted("1", "Bash", "echo 漢字", "execute"),

@@ -150,7 +150,7 @@ def test_an_agent_that_takes_no_steers_says_so_and_the_words_stay(
 
     async def work() -> None:
         async with screen.shown(rest="c1"):
-            await screen.sees("not there; a prompt brings it back")
+            await screen.sees("ended; a prompt brings it back")
             field = screen.place.talk.writing.field
             field.write("now")
             await screen.press("alt+enter")
@@ -223,7 +223,7 @@ def test_a_long_story_is_read_searched_and_bounded(
     chat = told(desk, *parts)
 
     async def work() -> None:
-        async with screen.shown(rest=chat.id):
+        async with screen.shown(rest=chat.id, size=(120, 30)):
             view = screen.place.talk.view
             await screen.sees("Part 59 is there.", f"older parts: siding chat show -c {chat.id}")
             assert view.count <= 300

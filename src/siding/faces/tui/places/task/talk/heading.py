@@ -13,7 +13,7 @@ _STANDS = {
     Standing.HELD: "what waits is held",
     Standing.HANDED_OVER: "on its own screen",
     Standing.UNSURE: "a prompt is unsure",
-    Standing.ENDED: "not there; a prompt brings it back",
+    Standing.ENDED: "ended; a prompt brings it back",
 }
 
 
