@@ -9,12 +9,13 @@ from textual.events import Paste
 
 from agents.talking.scripted_claude import put_in
 from integration.chat.talks import Conversation
-from siding.agents.talking.port import Text, ToolEnded, ToolStarted
+from siding.agents.talking.port import How, Text, ToolEnded, ToolStarted, TurnEnded
 from siding.chat.alone import held_alone, writing
 from siding.chat.conversations import begin
 from siding.chat.events import Queued, Sending
 from siding.chat.store import QUEUE_WORK
 from siding.faces.tui.places.task.talk import story as of_story
+from siding.faces.tui.plain.reading import story_lines
 from siding.feed.fold import feed_of
 
 from ..undo.desk import Desk
@@ -263,3 +264,24 @@ def test_two_conversations_of_a_task(desk: Desk, screen: TaskScreen) -> None:
             await screen.sees("you      the second")
 
     asyncio.run(work())
+
+
+def test_plain_mode_says_the_same_words(desk: Desk) -> None:
+    told(
+        desk,
+        Queued("p1", "begin\nand end", by="desk"),
+        Sending("p1"),
+        Text("One.\nTwo."),
+        ToolStarted("1", "Bash", "make", "execute"),
+        ToolEnded("1", failed=True, text="no rule\x1b[31m"),
+        TurnEnded(How.STOPPED, "you said so"),
+    )
+    assert [*story_lines(desk.project, desk.task.id, "")] == [
+        "desk: begin",
+        "desk: and end",
+        "claude: One.",
+        "claude: Two.",
+        "tool: Run make: no rule\\x1b[31m (failed)",
+        "note: the turn was stopped: you said so",
+        "note: 0.0 s · first word after 0.0 s",
+    ]

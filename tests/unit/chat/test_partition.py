@@ -1,7 +1,7 @@
 """A story as parts: what a screen shows of it, however often it looks."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,15 +11,12 @@ from siding.chat.parts import (
     Call,
     CallState,
     Given,
-    Gone,
-    More,
     Notice,
     Plan,
-    Put,
     Shift,
     Speech,
     Thinking,
-    Whole,
+    all_of,
 )
 from siding.chat.prompts import Fate
 
@@ -74,32 +71,15 @@ DAY = story(
 )
 
 
-def shown(shifts: Iterable[Shift]) -> dict[str, Any]:
-    """Return what a screen has after these: the parts by key, in their order."""
-    found: dict[str, Any] = {}
-    for each in shifts:
-        match each:
-            case Put(key, part):
-                found[key] = part
-            case More(key, text):
-                part = found[key]
-                if isinstance(part, Call):
-                    found[key] = part._replace(output=(*part.output, text))
-                else:
-                    found[key] = part._replace(text=part.text + text)
-            case Gone(key):
-                found.pop(key, None)
-            case Whole():
-                pass
-    return found
-
-
 def test_the_parts_of_a_day() -> None:
     partition = Partition()
     for line in DAY:
         partition.take(line)
-    parts = shown(partition.shifts())
+    parts = all_of(partition.shifts())
     first, thought, words, make, ask, edit = [*parts.values()][:6]
+    assert isinstance(make, Call)
+    assert isinstance(ask, Notice)
+    assert isinstance(edit, Call)
     assert first == Given("fix it", "desk", fate=Fate.TAKEN)
     assert thought == Thinking("it is\nhard")
     assert words == Speech("I see.")
@@ -128,7 +108,7 @@ def test_whoever_looks_often_sees_the_same_as_who_looks_once() -> None:
     once = Partition()
     for line in DAY:
         once.take(line)
-    wanted = shown(once.shifts())
+    wanted = all_of(once.shifts())
     chance = random.Random(5)
     for _time in range(200):
         partition, seen = Partition(), list[Shift]()
@@ -136,17 +116,17 @@ def test_whoever_looks_often_sees_the_same_as_who_looks_once() -> None:
             partition.take(line)
             if chance.random() < 0.4:
                 seen += partition.shifts()
-        found = shown([*seen, *partition.shifts()])
+        found = all_of([*seen, *partition.shifts()])
         assert found == wanted
         assert [*found] == [*wanted]
 
 
-def test_of_a_long_story_the_newest_parts_are_shown(monkeypatch: Any) -> None:
+def test_of_a_long_story_the_newest_parts_are_all_of(monkeypatch: Any) -> None:
     monkeypatch.setattr(of_partition, "MOST", 10)
     partition = Partition()
     for line in story(*(said("recorded", step=n) for n in range(25))):
         partition.take(line)
-    parts = shown(partition.shifts())
+    parts = all_of(partition.shifts())
     assert (len(parts), partition.left_out) == (10, 15)
     last = [*parts.values()][-1]
     assert isinstance(last, Notice)
