@@ -37,6 +37,7 @@ FIGURES: dict[str, str] = {
     "replay": "benchmarks.replay",
     "wire": "benchmarks.wire",
     "widgets": "benchmarks.widgets",
+    "talk": "benchmarks.talk",
     "chats": "benchmarks.chats",
 }
 

@@ -46,6 +46,48 @@ def test_a_task_from_its_start_to_its_apply_and_back(
         assert sandbox.git("rev-parse", "main") == before
 
 
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", ["claude"])
+def test_a_conversation_is_had_in_its_tab(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+    with agent_named(sandbox, name) as agent:
+        model = agent.says(
+            ["# Painting", "It will be **azure**."],
+            [agent.shell("echo azure >hello.txt")],
+            ["It is azure."],
+        )
+        begun = Path(sandbox.env["SIDING_HOME"]) / "terminal/begun"
+        begun.parent.mkdir(parents=True, exist_ok=True)
+        begun.touch()
+        sandbox.siding("task", "start", "paint")
+        with Tmux(tmp_path, cwd=sandbox.repo, env=sandbox.env, rows=40, columns=120) as tmux:
+            tmux.start(*SIDING)
+            tmux.until_shown("all projects")
+            tmux.press_until("z", lambda: "paint" in tmux.screen)
+            tmux.press("n")
+            tmux.press("Enter")
+            tmux.until_shown("[p Patch]")
+            tmux.press("t")
+            tmux.until_shown("There is no conversation in this task yet.")
+            tmux.press("Escape")
+            tmux.press_until("Enter", lambda: "Begin a conversation with" in tmux.screen)
+            tmux.press_until("j", lambda: f">{name}" in tmux.screen)
+            tmux.press("Enter")
+            tmux.until_shown(f"begins one with {name}")
+            tmux.type("Paint it")
+            tmux.press("Enter")
+            tmux.until_shown("you      Paint it", "Painting", "tokens")
+            tmux.type("And now do it")
+            tmux.press("Enter")
+            tmux.until(lambda: "It is azure." in tmux.screen or "ctrl+y" in tmux.screen)
+            while "It is azure." not in tmux.screen:
+                tmux.press("C-y")
+                tmux.press_until("1", lambda: "permission" not in tmux.screen)
+                tmux.until(lambda: "It is azure." in tmux.screen or "ctrl+y" in tmux.screen)
+            assert (sandbox.workspace() / "hello.txt").read_text() == "azure\n"
+        assert len(model.requests) == 3
+        sandbox.siding("chat", "end", "--now", status=None)
+
+
 def _starts(tmux: Tmux, line: str) -> None:
     tmux.press("N")
     tmux.until_shown("new task in")

@@ -23,6 +23,7 @@ _NAMES = {
 _LONGEST_ABOUT, _LONGEST_RESULT = 400, 80  # characters
 MOST_LINES = 2_000  # of output that is kept of a call: its beginning and its end
 _LONGEST_LINE = 2_000
+_MOST_PIECES = 4_000  # of output that a call which runs has printed
 
 
 class Running(NamedTuple):
@@ -42,8 +43,14 @@ class Running(NamedTuple):
     pieces: tuple[str, ...] = ()  # what it has printed so far
 
     def printed(self, piece: str) -> "Running":
-        """Return it with more output; only its end is kept, for a line that says how it went."""
-        return self._replace(pieces=(*self.pieces, piece)[-50:])
+        """Return it with more output, of which the end is kept."""
+        return self._replace(pieces=(*self.pieces, piece)[-_MOST_PIECES:])
+
+    def now(self) -> Call:
+        """Return it as it is shown, with what it has printed so far."""
+        if self.shown.is_patch or not self.pieces:
+            return self.shown
+        return self.shown._replace(output=lines_of("".join(self.pieces)))
 
     def goes_on(self, at: str) -> "Running":
         """Return it as it is when what it asked was answered."""

@@ -95,7 +95,8 @@ class Partition:
 
     def _again(self, key: str, part: Part) -> None:
         """Show a part that is there in another way."""
-        self._due[key] = [Put(key, part)]
+        before = [each for each in self._due.get(key, ())[:1] if isinstance(each, Gone)]
+        self._due[key] = [*before, Put(key, part)]
 
     def _more(self, key: str, piece: str) -> None:
         due = self._due.setdefault(key, [])
@@ -221,7 +222,7 @@ class Partition:
         self._note(f"a-{text(line.get('ask'))}", lines)
         if running is not None and not running.inside:
             self._calls[running.call] = running = waits(running, line)
-            self._again(f"c-{running.call}", running.shown)
+            self._again(f"c-{running.call}", running.now())
 
     def _answered(self, line: Mapping[str, Any]) -> None:
         ask = text(line.get("ask"))
@@ -232,7 +233,7 @@ class Partition:
         for call, running in self._calls.items():
             if running.ask == ask:
                 self._calls[call] = running.goes_on(text(line.get("at")))
-                self._again(f"c-{call}", self._calls[call].shown)
+                self._again(f"c-{call}", self._calls[call].now())
                 break
 
     # Turns, and all else.
@@ -262,7 +263,7 @@ class Partition:
         """Show calls that have no end as such: their turn is over."""
         for running in self._calls.values():
             if not running.inside:
-                cut = running.shown._replace(state=CallState.FAILED, result="it has not ended")
+                cut = running.now()._replace(state=CallState.FAILED, result="it has not ended")
                 self._again(f"c-{running.call}", cut)
         self._calls.clear()
 

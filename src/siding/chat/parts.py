@@ -3,6 +3,7 @@
 A part has a key, by which it is replaced, grows or goes. Texts are as the agent said them.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from siding.chat.prompts import Fate
@@ -95,3 +96,25 @@ class Gone(NamedTuple):
 
 
 Shift = Put | More | Whole | Gone
+
+
+def all_of(shifts: Iterable[Shift]) -> dict[str, Part]:
+    """Return the parts that are there after these changes, by key, in their order."""
+    found: dict[str, Part] = {}
+    for each in shifts:
+        match each:
+            case Put(key, part):
+                found[key] = part
+            case More(key, text) if key in found:
+                found[key] = _grown(found[key], text)
+            case Gone(key):
+                found.pop(key, None)
+    return found
+
+
+def _grown(part: Part, text: str) -> Part:
+    if isinstance(part, Speech | Thinking):
+        return part._replace(text=part.text + text)
+    if isinstance(part, Call):
+        return part._replace(output=(*part.output, *text.strip("\n").split("\n")))
+    return part

@@ -4,12 +4,23 @@ import asyncio
 
 import pytest
 
+from siding.agents.talking.port import (
+    Planned,
+    PlanStep,
+    Text,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+)
 from siding.asking.question import ask, plain_question
+from siding.chat.events import Queued, Sending
 from siding.faces.tui.rows.styles import Look, Palette
+from siding.faces.tui.text import in_ascii
 from siding.feed.fold import feed_of
 from unit.faces.tui.apps import checked
 
 from ..undo.desk import Desk
+from .stories import told
 from .task_screen import TaskScreen
 
 _WIDTHS = (60, 80, 120, 200, 300)
@@ -19,12 +30,23 @@ for name in 漢字.py 'größe é.txt'; do printf 'def 漢字(): return "שלו�
 printf '\033[31mrot\033[0m 漢字 \033[38;2;1;2;3mé\033[0m\n'; seq 60
 """
 # What each tab shows at every width, whatever else has to go.
-_TABS = {"p": "@@ -0,0 +1 @@", "s": "0001", "o": "rot"}
+_TABS = {"p": "@@ -0,0 +1 @@", "s": "0001", "o": "rot", "t": "漢字 is 一"}
+_STORY = (
+    Queued("p1", "漢字 größe\nשלם"),
+    Sending("p1"),
+    Thought("hmm\n…"),
+    ToolStarted("1", "Bash", "echo 漢字", "execute"),
+    ToolEnded("1", text="\x1b[31mrot\x1b[0m\x07"),
+    Text("# 漢字 is 一\n\n* é `code`\n\n```py\nx = 1\n```\n"),
+    Planned((PlanStep("一", "in_progress"),)),
+    Queued("p2", "what waits 漢字 " * 20),
+)
 
 
 @pytest.mark.parametrize("look", _LOOKS, ids=lambda look: f"{look.palette}-{look.is_ascii}")
 def test_nothing_is_clipped_or_moved(desk: Desk, screen: TaskScreen, look: Look) -> None:
     desk.shell(_MAKES)
+    told(desk, *_STORY)
     ask(desk.project, plain_question("漢字 or größe?", ["一", "zwei"]), task_id=desk.task.id)
 
     async def work() -> None:
@@ -35,8 +57,12 @@ def test_nothing_is_clipped_or_moved(desk: Desk, screen: TaskScreen, look: Look)
                 await screen.at_width(width)
                 for tab, shows in _TABS.items():
                     await screen.press(tab)
-                    await screen.sees(shows, "ctrl+y or tab answers")
+                    await screen.sees(in_ascii(shows) if look.is_ascii else shows)
+                    await screen.sees("ctrl+y or tab answers")
                     _foot_is_whole(screen, width)
+                await screen.press(*"漢字 @", "ctrl+j", "x")  # typed
+                _foot_is_whole(screen, width)
+                await screen.press("escape")
                 await screen.press("?")
                 shown = "\n".join(checked(screen.app, width))
                 assert all(key in shown for key in ("keys:", " line down ", "ctrl+y")), shown

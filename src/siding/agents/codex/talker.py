@@ -268,9 +268,9 @@ class CodexTalker:
         return []
 
     def _known(self, answer: RpcAnswer) -> list[Event]:
+        """Take what is asked once the thread is there; the last answer of all opens it."""
         if answer.method == "model/list":  # older ones do not know it
             return [*offered_in(answer.fields)] if answer.fault is None else []
-        """Take what is asked once the thread is there; the last answer of all opens it."""
         found: list[Event] = []
         if answer.method == "skills/list":
             self._commands = _commands(answer.fields)

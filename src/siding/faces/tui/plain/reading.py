@@ -4,6 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from siding.applying.pull_request import PreparedPullRequest
 from siding.asking.views import DecisionView, ItemView
+from siding.chat.parts import Call, CallState, Given, Notice, Part, Plan, Speech, Thinking, all_of
+from siding.chat.store import Chats
+from siding.chat.viewing import StoryView
 from siding.comments.comment import Placed
 from siding.comments.comments import Way
 from siding.faces.plans.plan import ActPlan
@@ -12,6 +15,7 @@ from siding.faces.tui.text import inert
 from siding.feed.model import Ask, Feed, Row, State
 from siding.feed.state import ordered
 from siding.ground.errors import counted
+from siding.ground.ids import TaskId
 from siding.guard.guard import Guard
 from siding.record.place.project import Project
 from siding.record.recording.difference import difference
@@ -70,6 +74,42 @@ def changes(before: Feed, after: Feed) -> list[str]:
     return lines + [
         inert(f"gone: {row.project_name}, {row.name}") for row in before.rows if row.key not in keys
     ]
+
+
+def story_lines(project: Project, task: str, chat: str) -> Iterator[str]:
+    """Yield what was said in a conversation; the newest of the task if `chat` is "".
+
+    Each line has who said it before it. Raises NotFound.
+    """
+    found = Chats(project.task_layout(TaskId(task))).find(chat)
+    view = StoryView(found)
+    try:
+        portion = view.look()
+    finally:
+        view.close()
+    if portion.is_cut or portion.left_out:
+        yield f"older parts: siding chat show -t {inert(task)} -c {found.id}"
+    for part in all_of(portion.shifts).values():
+        for label, said in _spoken(part, portion.talk.agent or "agent"):
+            yield from (f"{label}: {inert(each)}" for each in said.rstrip().split("\n"))
+
+
+def _spoken(part: Part, agent: str) -> Iterator[tuple[str, str]]:
+    match part:
+        case Given():
+            yield part.by or "you", part.text
+        case Speech(text):
+            yield agent, text
+        case Thinking(text):
+            yield "thinks", text.strip().partition("\n")[0]
+        case Call():
+            result = f": {part.result}" if part.result else ""
+            failed = " (failed)" if part.state is CallState.FAILED else ""
+            yield "tool", f"{part.name} {part.about}{result}{failed}"
+        case Plan(steps):
+            yield from (("plan", each.said) for each in steps)
+        case Notice(lines):
+            yield from (("note", each.said.strip()) for each in lines)
 
 
 def step_lines(project: Project, task: str, limit: int) -> list[str]:

@@ -34,6 +34,7 @@ HELP = (
     "s: more steps",
     "p: the patch, by pages",
     "o: the last lines that it printed",
+    "t: what was said in its conversation, the newest by pages",
     "f: a prompt for the agent that runs, or the next command",
     "x: end what runs in it",
     "c: comment on a line of a file",
@@ -58,10 +59,11 @@ class TaskTalk:
         self._asks: list[Ask] = []
         self._words: dict[str, Callable[[], None]] = {"r": self._say_row, "x": self._stop}
         if row.kind is RowKind.CHAT:
-            self._words |= {"o": self._output, "f": self._follow_up}
+            self._words |= {"o": self._output, "f": self._follow_up, "t": self._story}
         if row.kind is RowKind.TASK:
             self._words |= {
                 "s": partial(self._steps, _MORE_STEPS),
+                "t": self._story,
                 "p": self._patch,
                 "o": self._output,
                 "f": self._follow_up,
@@ -129,6 +131,16 @@ class TaskTalk:
         self._talk.say_all(f"output: {inert(line)}" for line in found.last_lines)
         if not found.last_lines and not found.problem:
             self._talk.say("nothing was printed")
+
+    def _story(self) -> None:
+        is_chat = self._row.kind is RowKind.CHAT
+        task = self._row.parent.rpartition("/")[2] if is_chat else self._row.id
+        self._talk.pages(
+            reading.story_lines(self._project, task, self._row.id if is_chat else ""),
+            page=_PAGE,
+            nothing="nothing was said",
+            end="end of the conversation",
+        )
 
     # To whoever works in it.
 

@@ -124,6 +124,7 @@ class Transcript(Rows):
         self._by_key: dict[str, int] = {}
         self._firsts: list[int] = []  # the first item of each part
         self._unfolded: set[str] = set()
+        self._folding = False
 
     # Parts
 
@@ -262,18 +263,30 @@ class Transcript(Rows):
         self.fold([key], key in self._unfolded)
 
     def fold(self, keys: Sequence[str], is_folded: bool) -> None:
-        """Fold the output of tools, or unfold it."""
-        for key in keys:
-            number = self._by_key[key]
-            shown = self._parts[number]
-            if isinstance(shown.part, Tool) and (key in self._unfolded) is is_folded:
-                (self._unfolded.discard if is_folded else self._unfolded.add)(key)
-                first, rest = self._firsts[number] + shown.head, shown.count - shown.head
-                self.changed(self._firsts[number])
-                if is_folded:
-                    self.hidden(first, rest)
-                else:
-                    self.changed(first, rest)
+        """Fold the output of tools, or unfold it. The screen is settled once for all of them."""
+        self._folding = True
+        try:
+            for key in keys:
+                self._fold(key, is_folded)
+        finally:
+            self._folding = False
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self._folding:
+            super()._settle()
+
+    def _fold(self, key: str, is_folded: bool) -> None:
+        number = self._by_key[key]
+        shown = self._parts[number]
+        if isinstance(shown.part, Tool) and (key in self._unfolded) is is_folded:
+            (self._unfolded.discard if is_folded else self._unfolded.add)(key)
+            first, rest = self._firsts[number] + shown.head, shown.count - shown.head
+            self.changed(self._firsts[number])
+            if is_folded:
+                self.hidden(first, rest)
+            else:
+                self.changed(first, rest)
 
     def reveal(self, item: int) -> None:
         """Unfold the tool that an item belongs to."""

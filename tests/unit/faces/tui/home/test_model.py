@@ -213,3 +213,17 @@ def test_an_address_is_of_a_row_also_by_what_asks_and_by_what_is_below() -> None
         "siding://none": "",
     }.items():
         assert home.key_at(parsed(text)) == key, text
+
+
+def test_a_word_goes_to_the_conversation_that_holds_the_run_or_to_the_newest() -> None:
+    def chat(name: str, run: str = "") -> Row:
+        return row(f"t/{name}", kind=RowKind.CHAT, parent="t", id=name, run=run)
+
+    first, second = chat("c1", "r1"), chat("c2")
+    screen, held, resting = row("t", run="r9"), row("t", run="r1"), row("t", run="")
+    home, _ = home_of(held, first, second, row("other"))
+    assert home.conversation_of(first) == first
+    assert home.conversation_of(held) == first
+    assert home.conversation_of(screen) is None, "its run is written to itself"
+    assert home.conversation_of(resting) == second
+    assert home.conversation_of(row("other")) is None

@@ -81,6 +81,21 @@ class HomeList:
         """The row under the cursor."""
         return next((item.row for item in items(self.lines) if item.key == self.cursor), None)
 
+    def conversation_of(self, row: Row) -> Row | None:
+        """Return the row of the conversation to which a word for a row goes; None for none.
+
+        A run that no conversation holds is written to itself.
+        """
+        if row.kind is RowKind.CHAT:
+            return row
+        chats = [
+            each
+            for each in self.feed.rows
+            if each.kind is RowKind.CHAT and each.parent == row.key and row.kind is RowKind.TASK
+        ]
+        held = [each for each in chats if each.run == row.run] if row.run else chats
+        return next(reversed(held), None)
+
     @property
     def line_of_cursor(self) -> int:
         """The number of the line under the cursor; -1 for none."""

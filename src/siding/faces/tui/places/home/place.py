@@ -318,8 +318,11 @@ class HomePlace(ActingOnRows):
         if row.kind not in (RowKind.TASK, RowKind.CHAT) or is_loose(row):
             self.port.say("a word goes to a task or a conversation: choose its row", "warning")
             return
+        if talk := self.home.conversation_of(row):
+            self.port.open_address(talk.address)
+            return
         take = self._take_line(partial(tasks.follow_up, app, row))
-        if row.run or row.kind is RowKind.CHAT:
+        if row.run:
             self.line.ask(f"to {row.agent or row.run} in {row.name}", take)
             return
         self.port.work(

@@ -22,6 +22,14 @@ class Field(TextArea):
     """A text that a person edits. A subclass says in `takes` which keys mean something else."""
 
     takes_text = True
+    DEFAULT_CSS = """
+    Field:dark .text-area--cursor, Field:light .text-area--cursor, Field:ansi .text-area--cursor {
+        color: ansi_default; background: ansi_default; text-style: reverse;
+    }
+    Field .text-area--selection {
+        color: ansi_default; background: ansi_default; text-style: reverse;
+    }
+    """
 
     def takes(self, event: Key) -> bool:
         """Do what a key means here; tell whether it meant something."""

@@ -262,8 +262,10 @@ class TaskPlace(SheetKeys):
         said = tab.status() if tab is not None and self._opened is not None else "reading"
         lives = row is not None and bool(row.run)
         busy = "" if row is None or row.state is not State.RUNS or not row.run else row.run
+        about = tab.about() if tab is not None and self._opened is not None else ""
         self.head.show(
-            name_pieces(project, name, row, busy), tab_pieces(self.active, said, lives=lives)
+            name_pieces(project, name, row, busy or about),
+            tab_pieces(self.active, said, lives=lives),
         )
 
     def show_tab(self, name: str) -> None:

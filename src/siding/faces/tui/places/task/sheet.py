@@ -89,7 +89,7 @@ class Typing(Field):
     """A field of a few lines: Enter takes it, escape leaves it, ctrl+j begins another line."""
 
     DEFAULT_CSS = """
-    Typing, Typing:focus { height: 5; border: none; border-top: solid; padding: 0; }
+    Typing, Typing:focus { height: 5; border: none; border-top: solid ansi_default; padding: 0; }
     Typing { display: none; }
     """
 

@@ -157,6 +157,10 @@ class Tab(Container):
         """Return what the head says of the tab."""
         return ""
 
+    def about(self) -> str:
+        """Return what the first line of the head says of the tab."""
+        return ""
+
     def act_down(self) -> None:
         self.rows.move(1) if self.rows.cursor >= 0 else self.rows.scroll_rows(1)
 

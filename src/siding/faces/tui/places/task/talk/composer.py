@@ -16,7 +16,9 @@ class Composer(Field):
 
     DEFAULT_CSS = """
     Composer, Composer:focus {
-        height: 2; border: none; border-top: solid; padding: 0 0 0 1; background: transparent;
+        height: 2; border: none; border-top: solid ansi_default;
+        border-title-color: ansi_default; border-title-background: ansi_default;
+        padding: 0 0 0 1; background: transparent;
     }
     Composer .text-area--cursor-line { background: transparent; }
     """

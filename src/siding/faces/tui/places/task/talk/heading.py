@@ -13,21 +13,18 @@ _STANDS = {
     Standing.HELD: "what waits is held",
     Standing.HANDED_OVER: "on its own screen",
     Standing.UNSURE: "a prompt is unsure",
-    Standing.ENDED: "not there; a prompt brings it back",
+    Standing.ENDED: "ended; a prompt brings it back",
 }
 
 
 def heading(chat: str, portion: Portion, *, is_cut: bool) -> str:
-    """Return the line. What matters most comes first: it is cut at its end."""
-    talk = portion.talk
-    said = [f"{chat} {talk.agent}", standing(talk), *settings(talk)]
-    if talk.context:
-        said.append(_context(talk.context, portion.window))
-    if portion.pace.first_at:
-        said.append(portion.pace.said())
+    """Return how it stands, and how fast its turn is. What matters most comes first."""
+    said = [f"{chat} {standing(portion.talk)}"]
     if is_cut:
         said.append(f"older parts: siding chat show -c {chat}")
-    return " · ".join(each for each in said if each)
+    if portion.pace.first_at:
+        said.append(portion.pace.said())
+    return " · ".join(said)
 
 
 def standing(talk: Talk) -> str:
@@ -36,10 +33,14 @@ def standing(talk: Talk) -> str:
     return f"{words}: {talk.trouble}" if talk.trouble and talk.standing is Standing.HELD else words
 
 
-def settings(talk: Talk) -> list[str]:
-    """Return what the agent works with, as far as it is known."""
+def settings(portion: Portion) -> str:
+    """Return who is there, and what the agent works with, as far as it is known."""
+    talk = portion.talk
     pairs = (("", talk.model), ("mode ", talk.mode), ("effort ", talk.effort))
-    return [f"{name}{value}" for name, value in pairs if value]
+    said = [talk.agent, *(f"{name}{value}" for name, value in pairs if value)]
+    if talk.context:
+        said.append(_context(talk.context, portion.window))
+    return " · ".join(said)
 
 
 def _context(used: int, window: int) -> str:

@@ -18,7 +18,7 @@ from siding.faces.tui.places.task.tab import Tab, TaskPage
 from siding.faces.tui.places.task.talk.beginning import Beginning
 from siding.faces.tui.places.task.talk.changing import Changing
 from siding.faces.tui.places.task.talk.following import Following
-from siding.faces.tui.places.task.talk.heading import heading
+from siding.faces.tui.places.task.talk.heading import heading, settings
 from siding.faces.tui.places.task.talk.queue_list import QueueList
 from siding.faces.tui.places.task.talk.slash import Slashes
 from siding.faces.tui.places.task.talk.story import Story
@@ -161,6 +161,10 @@ class TalkTab(Tab):
         left = self.portion.left_out + self.story.dropped
         return heading(self._chat.id, self.portion, is_cut=self.portion.is_cut or left > 0)
 
+    def about(self) -> str:
+        """Return who is there, and with what."""
+        return "" if self.portion is None else settings(self.portion)
+
     def read(self) -> None:
         """Look which conversation is to be shown, and follow it."""
         opened, wanted = self.page.opened, self.wanted
@@ -276,6 +280,15 @@ class TalkTab(Tab):
             each.use(look)
 
     # Keys of the story.
+
+    def act_down(self) -> None:
+        self._moved().move(1)
+
+    def act_up(self) -> None:
+        self._moved().move(-1)
+
+    def _moved(self) -> Rows:
+        return self.queue if self.state == "queue" else self.view
 
     def act_write(self) -> None:
         self.to_field()
