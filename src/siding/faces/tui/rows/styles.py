@@ -129,6 +129,7 @@ MARKS: Mapping[str, tuple[str, str]] = {
     "line": ("─", "-"),
     "overwritten": ("↺", "<"),
     "slider": ("▲", "^"),
+    "hollow": ("○", "o"),
 }
 
 _COLUMNS = {palette: palette.value for palette in Palette}

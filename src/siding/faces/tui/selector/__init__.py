@@ -1,0 +1,1 @@
+"""Choose which of the agents that work beside a conversation is shown."""
