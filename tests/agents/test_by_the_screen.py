@@ -68,7 +68,6 @@ def test_a_conversation_is_had_in_its_tab(sandbox: Sandbox, tmp_path: Path, name
             tmux.until_shown("[p Patch]")
             tmux.press("t")
             tmux.until_shown("There is no conversation in this task yet.")
-            tmux.press("Escape")
             tmux.press_until("Enter", lambda: "Begin a conversation with" in tmux.screen)
             tmux.press_until("j", lambda: f">{name}" in tmux.screen)
             tmux.press("Enter")

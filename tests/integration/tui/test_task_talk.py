@@ -54,7 +54,7 @@ def test_a_conversation_from_its_first_prompt_on(
         async with screen.shown(size=(100, 40)):
             await screen.press("t")
             await screen.sees("There is no conversation in this task yet.", "with siding-agent")
-            await screen.press("escape", "enter")
+            await screen.press("enter")
             await screen.sees("Begin a conversation with")
             await screen.press("j", "enter")
             await screen.sees("begins one with claude")

@@ -57,12 +57,12 @@ class Beginning:
         lines = [("There is no conversation in this task yet.", "text")]
         if found.agents:
             lines.append((f"What you type begins one with {self.agent}.", "text"))
-            lines.append((f"escape, then enter: another one of {', '.join(found.agents)}", "dim"))
+            others = ", ".join(found.agents)
+            lines.append((f"With nothing typed, enter chooses another one of {others}.", "dim"))
         else:
             lines.append(("No agent that can be held is installed: siding chat abilities", "warn"))
         if found.screen is not None:
-            said = f"escape, then enter: {_takes(found.screen)}"
-            lines.append((said, "dim"))
+            lines.append((f"Or: {_takes(found.screen)}", "dim"))
         self._tab.view.put("none", Notes(lines))
 
     def choose(self) -> None:

@@ -29,6 +29,9 @@ class TalkPort(Protocol):
     def begin(self, words: str) -> bool:
         """Begin a conversation with a first prompt; tell whether there is an agent for it."""
 
+    def choose(self) -> None:
+        """Let the agent be chosen with whom one begins."""
+
     def asked(self, work: Callable[[], str]) -> None:
         """Carry out an act in a thread, and say what came of it."""
 

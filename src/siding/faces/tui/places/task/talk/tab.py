@@ -110,6 +110,10 @@ class TalkTab(Tab):
         """Begin a conversation with a first prompt."""
         return self.beginning.begin(words)
 
+    def choose(self) -> None:
+        """Let the agent be chosen with whom one begins."""
+        self.beginning.choose()
+
     def begun(self, said: str) -> None:
         """Take in that a conversation was begun, or taken over."""
         self.page.port.say(said)

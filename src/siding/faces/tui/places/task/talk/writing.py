@@ -138,6 +138,8 @@ class Writing:
         """Give the agent what is typed; a command of ours is carried out."""
         text = self.field.text
         if not text.strip():
+            if self._tab.chat is None:
+                self._tab.choose()
             return
         if not steers and self._slashes.run(text.strip()):
             self._sent()
