@@ -100,12 +100,13 @@ def get(project: Project, session_id: str) -> DecisionView:
 def find(project: Project, named: str | None) -> DecisionView:
     """Return the decision with this id or unique beginning of an id; for None, the newest one.
 
-    If the caller is in a task, this is the newest decision of the task. Raises NotFound, and
-    UsageError for an ambiguous beginning.
+    The id may be that of the inbox, or an address: ``PROJECT/decision/TASK/DECISION``. If the
+    caller is in a task, the newest one is that of the task. Raises NotFound, and UsageError for an
+    ambiguous beginning.
     """
     store = decision_store(project)
     if named is not None:
-        return view(project, store.load(_resolve(store, named)))
+        return view(project, store.load(_resolve(store, id_in(project, named))))
     task_id = calling_task(project)
     if task_id:
         for session_id in sorted([*store.closed_ids(), *store.open_ids()], key=order)[::-1]:
@@ -121,6 +122,19 @@ def find(project: Project, named: str | None) -> DecisionView:
             "no question was put yet", hint="`siding decide '<json>'` puts one; see --help"
         )
     return view(project, newest)
+
+
+def id_in(project: Project, named: str) -> str:
+    """Return the decision's own id of one as the inbox has it, or of an address; others as they
+    are. Raises NotFound for one of another project."""
+    parts = named.removeprefix("siding://").split("/")
+    name = project.layout.root.name
+    if len(parts) > 1 and parts[0] != name:
+        raise NotFound(
+            f"{named!r} is of the project {parts[0]!r}, and this is {name!r}",
+            hint="`siding projects` says where it is; answer it there, or with `siding -C DIR`",
+        )
+    return parts[-1]
 
 
 def with_key(project: Project, key: str) -> DecisionView | None:

@@ -5,9 +5,22 @@ from typing import Any
 
 from siding.chat.always_kept import AlwaysScope
 from siding.chat.asks import NO, OPTIONS, YES
+from siding.chat.conversations import Task, listed_everywhere
+from siding.chat.store import Chat, Chats
 from siding.chat.talk import OpenAsk, Talk
 from siding.ground.errors import NotFound, UsageError
+from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import text
+from siding.record.place.project import Project
+
+
+class AskOf(NamedTuple):
+    """An ask, and where it is."""
+
+    task: Task
+    chat: Chat
+    ask: OpenAsk
+
 
 _ITEM = 1  # of a permission, which is all there is
 
@@ -25,6 +38,21 @@ def find_ask(talk: Talk, named: str | None) -> OpenAsk:
         ids = ", ".join(each.decision or each.ask for each in asks)
         raise UsageError(f"it asks several things: {ids}", hint="siding chat answer ASK …")
     return asks[0]
+
+
+def ask_anywhere(project: Project, named: str) -> "AskOf | None":
+    """Return the open ask of this name in whichever conversation of a project has it.
+
+    `named` is its decision's id, or the agent's own one. None if there is none, or several.
+    """
+    found = [
+        AskOf(task, Chats(project.task_layout(task.id)).find(each.id), ask)
+        for task, chats in listed_everywhere(project)
+        for each in chats
+        for ask in each.talk.asks
+        if named in (ask.ask, ask.decision)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def permission(

@@ -64,3 +64,29 @@ def test_a_yes_in_one_task_is_none_in_another(talk: Conversation) -> None:
     talk.turns(1)
     assert not (talk.sandbox.workspace() / "two").exists()
     talk.sandbox.siding("stop", "--all", "--now", "-t", "talk", status=None)
+
+
+def test_an_ask_is_answered_by_whatever_it_is_called_and_from_any_task(talk: Conversation) -> None:
+    talk.begin("run touch one\nrun touch two\nrun touch three")
+    talk.says("send", "ask Which colour?")
+    talk.sandbox.siding("task", "start", "elsewhere")
+    here = talk.sandbox.json("task", "list", "--format", "json")
+    (task,) = [each["id"] for each in here if each["name"] == "talk"]
+    siding = talk.sandbox.siding
+
+    def put(number: int) -> dict[str, str]:
+        talk.until(lambda: len(talk.events("put")) == number)
+        talk.until(lambda: talk.sandbox.json("inbox", "--json"))
+        (found,) = talk.sandbox.json("inbox", "--json")
+        return {"inbox": found["id"], "address": found["address"], **talk.events("put")[-1]}
+
+    siding("chat", "answer", put(1)["inbox"], "--yes")
+    siding("decide", "answer", put(2)["inbox"], "--choose", "1=refuse")
+    siding("decide", "answer", put(3)["ask"], "--choose", "1=run")
+    siding("chat", "answer", put(4)["address"], "--choose", "Blue")
+    talk.turns(2)
+    assert [each["allows"] for each in talk.events("answered")] == [True, False, True, True]
+    assert talk.events("answered")[-1]["choices"] == {"Which colour?": "Blue"}
+    project = talk.sandbox.project.name
+    other = siding("decide", "answer", f"not-{project}/decision/{task}/d1", status=1)
+    assert f"is of the project 'not-{project}'" in other.stderr.decode()

@@ -20,10 +20,13 @@ TASK_OPTIONS = {"-t", "--task", "--blocked-by"}
 STEP_OPTIONS = {"--step", "--from", "--to"}
 STEP_ARGUMENT = {"show": ("last",), "diff": ("base", "last", "now"), "retry": ("last",)}
 RUN_ARGUMENT = {"output", "stop", "attach", "send"}
-OPEN_DECISION = {"decide answer", "decide cancel"}
+CHAT_OPTIONS = {"-c", "--chat"}
+AGENT_ARGUMENT = {"chat switch", "chat abilities"}
+OPEN_DECISION = {"decide answer", "decide cancel", "chat answer"}
 ANY_DECISION = {"decide show", "decide result"}
 POINTS = ("base", "last", "now")
 _OF_FILES = {"FILE", "F", "PATH", "DIR", "file", "path", "paths", "SCRIPT"}
+_CHAT = "chat"
 _LONGEST = 60  # characters of a description
 _MOST_SESSIONS = 50
 _PATIENCE_S = 1.0  # how long a shell waits for a list of sessions
@@ -67,11 +70,13 @@ def _values(words: list[str], context: Context) -> Iterable[Value]:
         return [(name, about) for name, (_place, about) in group[1].items()]
     below = BELOW.get(words[0], {})
     if below and len(words) == 2 and not words[1].startswith("-"):
-        return [(name, about) for name, (_place, about) in below.items()]
+        listed = [(name, about) for name, (_place, about) in below.items()]
+        return [*listed, *(_agents() if words[0] == _CHAT else ())]
     place = _place_of(words)
     if place is None or "--" in words[:-1]:
         return []
-    verb = f"{words[0]} {words[1]}" if group is not None else words[0]
+    is_below = group is not None or words[1] in below
+    verb = f"{words[0]} {words[1]}" if is_below else words[0]
     return _of_verb(verb, place, words, context)
 
 
@@ -104,6 +109,10 @@ def _of_verb(verb: str, place: str, words: list[str], context: Context) -> Itera
         return _tasks(context, last)
     if verb == "task start" and before == "--from":
         return [*((name, "branch") for name in _branches(context)), *_tasks(context, last)]
+    if before in CHAT_OPTIONS and verb.partition(" ")[0] == _CHAT:
+        return _chats(context)
+    if verb == "acp" and before == "--agent":
+        return _agents()
     if before in STEP_OPTIONS:
         return [*_steps(context), *((point, "") for point in POINTS)]
     if asked is not None and asked.choices is not None:
@@ -123,6 +132,8 @@ def _of_argument(
         return [*_steps(context), *((point, "") for point in STEP_ARGUMENT[verb])]
     if verb in RUN_ARGUMENT:
         return _runs(context, ended=verb == "stop")
+    if verb in AGENT_ARGUMENT:
+        return _agents()
     if verb in OPEN_DECISION | ANY_DECISION:
         return _decisions(context, closed=verb in ANY_DECISION)
     if verb in ("workflow run", "workflow check"):
@@ -199,6 +210,23 @@ def _branches(context: Context) -> list[str]:
     from siding.starting.readings import branches
 
     return branches(require_project(context.app))
+
+
+def _agents() -> Iterator[Value]:
+    from siding.chat.abilities import all_abilities
+
+    for each in all_abilities():
+        yield each.agent, ""
+
+
+def _chats(context: Context) -> Iterator[Value]:
+    """Yield the conversations of this terminal's task, each with what it is about."""
+    from siding.chat.conversations import listed
+    from siding.record.place.project import require_project
+
+    _task, found = listed(require_project(context.app), None)
+    for each in found[::-1]:
+        yield each.id, f"{each.talk.agent}, {each.standing.value} · {each.talk.title}"
 
 
 def _decisions(context: Context, *, closed: bool) -> Iterator[Value]:

@@ -45,11 +45,13 @@ def print_all() -> None:
 
 
 def _command(name: str) -> None:
-    """Print a verb or a group, with what it does."""
-    from siding.faces.cli.table import GROUPS, VERBS
+    """Print a verb or a group, with what it does and the verbs below it."""
+    from siding.faces.cli.table import BELOW, GROUPS, VERBS
 
     if name in VERBS:
-        _entry(name, VERBS[name][1])
+        below = BELOW.get(name, {})
+        about = VERBS[name][1]
+        _entry(name, f"{about}: {', '.join(below)}" if below else about)
         return
     about, members = GROUPS[name]
     _entry(name, f"{about}: {', '.join(members)}")

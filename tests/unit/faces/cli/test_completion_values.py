@@ -8,7 +8,7 @@ import pytest
 
 from integration.undo.desk import Desk
 from siding.faces.cli import completion
-from siding.faces.cli.table import FOR_PROGRAMS
+from siding.faces.cli.table import BELOW, FOR_PROGRAMS
 from siding.sessions import lookup
 from unit.faces.cli.in_process import CommandLine
 
@@ -145,3 +145,22 @@ def test_sessions_the_newest_first_with_their_titles(
     begun = time.monotonic()
     assert values(siding, "session", "show", "") == []
     assert time.monotonic() - begun < 30
+
+
+def test_conversations_their_verbs_and_the_agents_of_them(desk: Desk, siding: CommandLine) -> None:
+    below = BELOW["chat"]
+    assert values(siding, "chat", "")[: len(below)] == list(below)
+    assert {"claude", "codex"} <= set(values(siding, "chat", ""))
+    assert values(siding, "chat", "switch", "clau") == ["claude"]
+    assert values(siding, "acp", "--agent", "cod") == ["codex"]
+    assert "--reason" in values(siding, "chat", "answer", "--")
+    chats = desk.sandbox.project / "tasks" / str(desk.task.id) / "chats" / "c1"
+    chats.mkdir(parents=True)
+    lines = [
+        {"seq": 1, "event": "began", "agent": "codex", "program": ["codex"]},
+        {"seq": 2, "event": "queued", "prompt": "p", "text": "fix the parser"},
+    ]
+    story = "".join(json.dumps(each) + "\n" for each in lines)
+    (chats / "story.jsonl").write_text(story)
+    found = offered(siding, "chat", "show", "-c", "")
+    assert found == {"c1": "codex, ended · fix the parser"}

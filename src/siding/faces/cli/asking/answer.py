@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "session",
         nargs="?",
         metavar="DECISION",
-        help="which one (default: the only one that waits)",
+        help="its id, here or in `siding inbox --json` (default: the only one that waits)",
     )
     how = parser.add_argument_group("without questions")
     how.add_argument(
@@ -87,7 +87,15 @@ def _which(project: Project, named: str | None) -> DecisionView:
     from siding.asking.lookup import find, list_decisions
 
     if named is not None:
-        return find(project, named)
+        try:
+            return find(project, named)
+        except NotFound:
+            from siding.chat.answers import ask_anywhere
+
+            found = ask_anywhere(project, named)  # as a conversation calls it
+            if found is None or not found.ask.decision:
+                raise
+            return find(project, found.ask.decision)
     waiting, _ = list_decisions(project)
     if not waiting:
         raise NotFound("no decision waits", hint="`siding decide list --all` shows closed ones")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from siding.chat.wording import LASTS
-from siding.faces.cli.chat.which import add_which, found
+from siding.faces.cli.chat.which import add_which, found, opened
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.screen import inert
 from siding.faces.cli.verb import Verb
@@ -23,7 +23,10 @@ _TOLD_WITHIN_S = 10.0
 
 def _options(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "ask", metavar="ASK", nargs="?", help="the decision as which it was put (default: the only)"
+        "ask",
+        metavar="ASK",
+        nargs="?",
+        help="its id, here or in `siding inbox --json` (default: the only one)",
     )
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("-y", "--yes", action="store_true", help="it may, this once")
@@ -54,8 +57,8 @@ def _answer(arguments: Namespace, context: Context) -> int:
     if arguments.reason and not arguments.no:
         raise UsageError("--reason goes with --no")
     always = scope_named(arguments.always or "")
-    project, _task, chat = found(context, arguments.task, arguments.chat)
-    ask = _put(project, chat, arguments.ask)
+    project, chat, named = _where(arguments, context)
+    ask = _put(project, chat, named)
     if arguments.no and ask.questions:
         cancel(project, ask.decision, reason=arguments.reason, via=Via.TERMINAL)
     else:
@@ -73,6 +76,24 @@ def _answer(arguments: Namespace, context: Context) -> int:
     if arguments.reason and not _takes_reasons(chat):
         context.screen.note("  it takes no reasons over its protocol: it hears the no alone", "dim")
     return 0
+
+
+def _where(arguments: Namespace, context: Context) -> tuple[Project, Chat, str | None]:
+    """Return the conversation that is meant, and what its ask is called there.
+
+    An ask that is named says by itself which conversation it is of. Raises NotFound.
+    """
+    from siding.asking.lookup import id_in
+    from siding.chat.answers import ask_anywhere
+
+    project = opened(context)
+    named = None if arguments.ask is None else id_in(project, arguments.ask)
+    if named is not None and not (arguments.task or arguments.chat):
+        somewhere = ask_anywhere(project, named)
+        if somewhere is not None:
+            return project, somewhere.chat, named
+    _project, _task, chat = found(context, arguments.task, arguments.chat)
+    return project, chat, named
 
 
 def _put(project: Project, chat: Chat, named: str | None) -> OpenAsk:
