@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from siding.agents.talking.any_program import ANY_PROGRAM, talking_of
 from siding.agents.talking.port import TALKING, Abilities, Evidence
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
@@ -20,6 +21,8 @@ WORDS = {
     "pictures": "takes pictures",
     "commands": "lists its own commands",
     "compacts": "is told to compact",
+    "remembers": "goes on after its end with what was said",
+    "takes_news": "is told what was taken back",
     "goes_back": "goes back to before a prompt",
     "own_screen": "opens the same on its own screen",
     "evidence": "its record proves a prompt",
@@ -46,7 +49,7 @@ class Can(NamedTuple):
 
 def abilities_of(agent: str) -> Abilities:
     """Return what an agent can. Raises UsageError."""
-    talking = TALKING.of(agent)
+    talking = talking_of(agent)
     if talking is None:
         raise UsageError(
             f"{agent!r} cannot be held in a conversation",
@@ -56,8 +59,9 @@ def abilities_of(agent: str) -> Abilities:
 
 
 def all_abilities() -> list[Can]:
-    """Return the agents that can be held, and what each can."""
-    return [Can(agent, abilities_of(agent)) for agent in TALKING.agents]
+    """Return the agents that can be held, and what each can; last what any program can."""
+    agents = [Can(agent, abilities_of(agent)) for agent in TALKING.agents]
+    return [*agents, Can("-- PROGRAM", ANY_PROGRAM.abilities)]
 
 
 def rows(agents: list[Can]) -> Iterator[tuple[str, ...]]:

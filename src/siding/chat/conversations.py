@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from siding.agents.table import BY_NAME
+from siding.agents.talking.any_program import agent_of_run, line_program, talking_of
 from siding.agents.talking.port import TALKING, Talking
 from siding.chat.alone import held_alone, writing
 from siding.chat.events import Began, SandboxAsked, record_of
@@ -78,12 +79,13 @@ def task_for(
 
 def require_settable(agent: str, *, model: str = "", mode: str = "", effort: str = "") -> Talking:
     """Return how an agent is held. Raises UsageError if it is not, or cannot be set so."""
-    talking = TALKING.of(agent)
+    talking = talking_of(agent)
     if talking is None:
         names = ", ".join(TALKING.agents)
         raise UsageError(
             f"{agent!r} cannot be held in a conversation",
-            hint=f"these can: {names}; others run with `siding run`",
+            hint=f"these can: {names}; others run with `siding run`, or by lines: "
+            "siding chat -- PROGRAM",
         )
     can = talking.abilities
     for name, wanted, is_able in (
@@ -110,9 +112,12 @@ def begin(
     effort: str = "",
     by: str = "",
 ) -> Chat:
-    """Make a new conversation. Its agent is started by `ensure_host`. Raises UsageError."""
+    """Make a new conversation. Its agent is started by `ensure_host`. Raises UsageError.
+
+    Of a program that is held by lines `options` is the whole command line.
+    """
     require_settable(agent, model=model, mode=mode, effort=effort)
-    program = BY_NAME[agent].programs[:1]
+    program, options = line_program(agent, options) or (BY_NAME[agent].programs[:1], options)
     chat = Chats(project.task_layout(task.id)).begin()
     began = Began(agent, program, tuple(options), model, by, mode, effort)
     line = encode_line({"seq": 1, "at": project.app.now(), **record_of(began)})
@@ -211,7 +216,7 @@ def ensure_host(
         request = RunRequest(
             talk.program,
             task=task.id,
-            agent=talk.agent,
+            agent=agent_of_run(talk.agent),
             reports=False,
             ask="wait",
             leave="end",
@@ -350,7 +355,7 @@ def _listed(chat: Chat) -> Listed:
 def refuse_steer(chat: Chat) -> None:
     """Raise UsageError if the agent takes no prompt into a running turn."""
     agent = chat.talk().agent
-    talking = TALKING.of(agent)
+    talking = talking_of(agent)
     if talking is None or not talking.abilities.steers:
         raise UsageError(
             f"{agent} takes no prompt into a turn that runs",

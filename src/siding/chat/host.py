@@ -14,8 +14,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from siding.agents.talking.any_program import agent_of_run, talking_of
 from siding.agents.talking.port import (
-    TALKING,
     Answer,
     Event,
     Hold,
@@ -166,7 +166,7 @@ class Host:
         opening = self._opening()
         end_run(self._project, self._task, self._writer.talk.run)
         recover_cut_off(self._project)
-        self._talker = opening.talker
+        self._talker, self._hears_errors = opening.talker, opening.hears_errors
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
         self._has_machine = True
         self._settle("its host was killed")
@@ -178,10 +178,12 @@ class Host:
         self._cleanup.callback(self._viewers.close)
         self._writer.on_grown = self._viewers.grown
         env = {**self._request.env, **opening.env}
-        request = self._request._replace(argv=opening.argv, env=env, agent=self._writer.talk.agent)
+        agent = agent_of_run(self._writer.talk.agent)
+        request = self._request._replace(argv=opening.argv, env=env, agent=agent)
         self._hosted = host(self._project, request, observe=self._observe)
         self._has_run = True
         self._began = self._hosted.began()
+        self._quiet_since = time.monotonic()
         self._machine.talk = self._writer.add(
             HostedLine(self._began.run.id, self._hold.goes_on_from()), now=True
         )
@@ -197,7 +199,7 @@ class Host:
 
     def _opening(self) -> Opening:
         talk = self._writer.talk
-        found = TALKING.of(talk.agent)
+        found = talking_of(talk.agent)
         if found is None:
             about = f"nobody has said how {talk.agent!r} is held"
             raise CannotHold(
@@ -288,7 +290,8 @@ class Host:
     def _observe(self, event: RunEvent) -> None:
         """Take what the run says; called in the run's thread."""
         if isinstance(event, Printed):
-            data, hears = event.data, self._words.add if event.is_stderr else self._heard
+            is_beside = event.is_stderr and not self._hears_errors
+            data, hears = event.data, self._words.add if is_beside else self._heard
             self._inbox.put(lambda: hears(data), size=len(data))
 
     def _heard(self, data: bytes) -> None:
@@ -300,6 +303,7 @@ class Host:
     def _hear(self, events: list[Event]) -> None:
         self._machine.heard(events)
         if any(isinstance(each, Opened) for each in events):
+            self._machine.opened()
             self._words = LastWords()
             self._alarms.clear("opens")
             self._held()

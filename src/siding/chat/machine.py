@@ -84,6 +84,8 @@ _DOES_NOT_STOP = (
     "`siding chat end --now` ends it with all that it has started"
 )
 
+_BEGAN_ANEW = "it was started anew, and knows nothing of what was said before"
+
 
 class TellOfPrompt(NamedTuple):
     """The recorder is to hear of a prompt; `ready` is to be called then."""
@@ -303,7 +305,7 @@ class Machine:
             self.going = None
             self._has_sent = True
             self._note(Sending(heard.prompt), now=True)
-            if news:
+            if news and self._talker.abilities.takes_news:
                 self._note(Informed(heard.prompt, news), now=True)
             self._talker.prompt(heard.prompt, self._parts_of(self.talk.sent or heard))
         self._go_on()
@@ -320,6 +322,11 @@ class Machine:
         """Leave the agent's conversation, in which nothing was said: the next agent begins one."""
         self._note(SessionChanged(""), now=True)
         self.goes_on = True
+
+    def opened(self) -> None:
+        """Say that the agent knows nothing of what was said, if that is so."""
+        if self.talk.turns and not self._talker.abilities.remembers:
+            self._note(Troubled(Trouble.OTHER, _BEGAN_ANEW))
 
     def stop_is_late(self) -> None:
         """Say that the agent has not stopped, if it has not."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from integration.chat.scripted import Talked
 from integration.chat.talks import Conversation
 from sandbox import Sandbox
+from stories import story_in
 
 
 def _answered(talk: Conversation | Talked) -> list[tuple[str, str]]:
@@ -186,4 +187,9 @@ def test_it_holds_in_a_copy_of_the_home(talk: Conversation) -> None:
     assert [each["may"] for each in rows] == ["run `touch …`"]
     shutil.rmtree(home)  # it was moved
     talk.says("send", "once touch two")
-    talk.until(lambda: _answered(talk)[1:] == [("siding", "task")])
+    (project,) = (copy / "projects").iterdir()
+
+    def answered_by() -> list[str]:
+        return [line["by"] for line in story_in(project) if line["event"] == "answered"]
+
+    talk.until(lambda: answered_by()[1:] == ["siding"])

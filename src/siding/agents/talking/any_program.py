@@ -3,14 +3,18 @@
 Nothing of it is known, so little can be promised. That a turn has ended is a guess: it has printed
 something, and then nothing for a while. Nobody can tell whether it has a prompt (`Evidence.NONE`);
 it has no way to be steered, asked or set; it is stopped by SIGINT; and what it was told ends with
-its process. What it prints is its answer, its own prompt (``> ``) among it.
+its process. What it prints is its answer, its own prompt (``> ``) and its errors among it; of one
+that does not end, only so much is kept.
 
 A prompt of several lines is sent as it is, and such a program may answer each of them.
 """
 
 import codecs
+import os
+from collections.abc import Sequence
 
 from siding.agents.talking.port import (
+    TALKING,
     Abilities,
     Answer,
     Event,
@@ -30,7 +34,13 @@ from siding.agents.talking.port import (
     TurnStarted,
 )
 
-ABILITIES = Abilities(stops=False)
+ABILITIES = Abilities(stops=False, remembers=False, takes_news=False)
+PREFIX = "lines:"  # before the program's name, where agents have theirs
+MOST_KEPT = 1 << 20  # characters of an answer
+_TOO_LONG = (
+    f"it has printed more than {MOST_KEPT:,} characters: what follows is not kept. "
+    "`siding chat stop` interrupts it"
+)
 QUIET_S = 2.0  # after it has printed something
 PATIENCE_S = 120.0  # for the first word of an answer
 _NOTHING = "it has said nothing"
@@ -50,6 +60,7 @@ class LineTalker:
         self._prompt = ""  # of the turn that runs
         self._is_taken = False  # it has printed something since
         self._is_stopped = False
+        self._kept = 0  # characters of the answer
         self._left: list[str] = []
 
     @property
@@ -69,7 +80,15 @@ class LineTalker:
             self._is_taken = True
             found.append(PromptTaken(prompt=self._prompt))
         said = self._decoder.decode(data)
-        return [*found, Text(text=said)] if said else found
+        return [*found, *self._said(said)] if said else found
+
+    def _said(self, said: str) -> list[Event]:
+        room = MOST_KEPT - self._kept
+        self._kept += len(said)
+        if room < 0:
+            return []
+        found: list[Event] = [Text(text=said[:room])] if room else []
+        return found if len(said) <= room else [*found, Troubled(Trouble.OTHER, _TOO_LONG)]
 
     def quiet(self) -> list[Event]:
         found = self._said_late()
@@ -91,6 +110,7 @@ class LineTalker:
         said = "\n".join(each for each in words if each)
         self._out.append(said.encode(errors="replace") + b"\n")
         self._prompt, self._is_taken, self._is_stopped = prompt_id, False, False
+        self._kept = 0
         self._late.append(TurnStarted(prompt=prompt_id))
 
     def steer(self, prompt_id: str, _parts: Parts, /) -> None:
@@ -133,6 +153,7 @@ class AnyProgram:
             argv=(*hold.program, *hold.options),
             talker=LineTalker(),
             why_not=why_not if hold.session else "",
+            hears_errors=True,
         )
 
     def proof(self, _sent: Sent, _hold: Hold) -> Proof:
@@ -143,3 +164,25 @@ class AnyProgram:
 
 
 ANY_PROGRAM: Talking = AnyProgram()
+
+
+def name_of_program(program: str) -> str:
+    """Return what a conversation with a program calls its agent: ``lines:bc``."""
+    return PREFIX + os.path.basename(program)
+
+
+def line_program(
+    agent: str, words: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return program and options of one that is held by lines; None of any other agent."""
+    return (tuple(words), ()) if agent.startswith(PREFIX) else None
+
+
+def agent_of_run(agent: str) -> str:
+    """Return which agent a run has; "" for a program of which nothing is known."""
+    return "" if agent.startswith(PREFIX) else agent
+
+
+def talking_of(agent: str) -> Talking | None:
+    """Return how the agent of a conversation is held; None if nobody has said it."""
+    return ANY_PROGRAM if agent.startswith(PREFIX) else TALKING.of(agent)

@@ -51,6 +51,8 @@ class Abilities(NamedTuple):
     compacts: bool = False
     goes_back: bool = False  # it can go on from before an earlier prompt
     own_screen: bool = False  # the conversation can be opened on the agent's own screen
+    remembers: bool = True  # it goes on after its end with what was said
+    takes_news: bool = True  # what it has to know, as an undo, is told with a prompt
     # It is told to end its turn; else `stop` only says so, and its process is sent SIGINT.
     stops: bool = True
 
@@ -382,8 +384,8 @@ class Talker(Protocol):
 class TimedTalker(Talker, Protocol):
     """A talker that has to know how long its agent has said nothing, and has no clock.
 
-    When nothing has come for `quiet_s` seconds, since the last bytes or since something was sent,
-    `quiet` is called, once. None is never.
+    When nothing has come for `quiet_s` seconds, since it was started, the last bytes, or something
+    was sent, `quiet` is called, once. None is never.
     """
 
     @property
@@ -430,6 +432,7 @@ class Opening(NamedTuple):
     env: Mapping[str, str] = {}
     files: Mapping[str, str] = {}  # contents by name, in `Hold.directory`
     why_not: str = ""  # it cannot be held so
+    hears_errors: bool = False  # its standard error is what it says, too
 
 
 class Sent(NamedTuple):

@@ -4,6 +4,7 @@ A host holds the agent over its own protocol, and keeps its queue and what it as
 put to you as any question is (`siding inbox`, the dashboard, a paired device). Each turn is a step.
 
   siding chat claude 'fix the parser'
+  siding chat -- bc -l                    any program that answers lines
   siding chat send 'and its tests'
   siding chat show --follow
 """
@@ -20,11 +21,18 @@ from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
 from siding.faces.cli.screen.words import task_name
 from siding.faces.cli.telling.below import list_below
+from siding.ground.errors import UsageError
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("agent", metavar="AGENT", nargs="?", help="the agent, by its name")
     parser.add_argument("prompt", metavar="PROMPT", nargs="?", help=PROMPT_HELP)
+    parser.add_argument(
+        "words",
+        metavar="ARG",
+        nargs="*",
+        help="after --: a program, and its arguments; it gets lines",
+    )
     parser.add_argument(
         "--option",
         action="append",
@@ -54,6 +62,7 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.telling.runs import sandbox_request
     from siding.record.place.project import ensure_project
 
+    program = _program(arguments)
     if arguments.agent is None:
         from siding.faces.cli.chat.stories import LIST
 
@@ -68,7 +77,8 @@ def run(arguments: Namespace, context: Context) -> int:
     context.screen.use_colour(project.settings.color)
     about = (arguments.agent, words[:200])
     task = task_for(project, arguments.task, new=arguments.new, about=about)
-    chat = begin(project, task, arguments.agent, options=arguments.option, by=BY, **wanted)
+    options = program or arguments.option
+    chat = begin(project, task, arguments.agent, options=options, by=BY, **wanted)
     prompt = ""
     if words or pictures:
         prompt = give(project, chat, words, by=BY, pictures=pictures)
@@ -77,6 +87,12 @@ def run(arguments: Namespace, context: Context) -> int:
         print_json(context.screen, {"chat": chat.id, "task": task.id, "prompt": prompt})
     else:
         context.screen.note(f"{task_name(task.name)} · {chat.id} with {arguments.agent}")
+        if program:
+            context.screen.note(
+                "  it is held by lines: that it has done is a guess, and what it was told ends "
+                "with it",
+                "dim",
+            )
         if not arguments.follow:
             context.screen.note(
                 "  siding chat show --follow · siding chat send TEXT · siding chat stop", "dim"
@@ -86,3 +102,26 @@ def run(arguments: Namespace, context: Context) -> int:
     from siding.faces.cli.chat.stories import follow
 
     return follow(chat, context)
+
+
+def _program(arguments: Namespace) -> list[str]:
+    """Return the command line of a program that is to be held by lines; [] if an agent is meant.
+
+    Whatever stands behind `--` is an argument; with an agent before it, one of those is its prompt.
+    """
+    from siding.chat.lines import line_agent
+
+    typed: list[str] = arguments.typed
+    behind = typed[typed.index("--") + 1 :] if "--" in typed else []
+    given = [*filter(None, (arguments.agent, arguments.prompt)), *arguments.words]
+    if not behind or given != behind:
+        if arguments.words:
+            raise UsageError(
+                f"{arguments.words[0]!r} is one word too many",
+                hint="a prompt of several words stands in quotes",
+            )
+        return []
+    if arguments.option:
+        raise UsageError("--option is for agents", hint="what a program is given stands behind it")
+    arguments.agent, arguments.prompt, arguments.words = line_agent(behind[0]), None, []
+    return behind
