@@ -183,6 +183,7 @@ class Host:
         self._hosted = host(self._project, request, observe=self._observe)
         self._has_run = True
         self._began = self._hosted.began()
+        self._quiet_since = time.monotonic()
         given = tuple(each.name for each in self._hold.servers)
         hosted = HostedLine(self._began.run.id, self._hold.goes_on_from(), given)
         self._machine.talk = self._writer.add(hosted, now=True)

@@ -77,8 +77,8 @@ def test_one_that_never_answers_is_stopped(talk: Conversation) -> None:
     talk.says("send", "hello")
     talk.until(lambda: talk.events("turn-started"))
     talk.says("stop")
-    talk.until(lambda: talk.events("turn-ended", "ended"))
-    talk.until(lambda: talk.row["state"] == "ended")
+    talk.until(lambda: talk.events("turn-ended"))
+    talk.until(lambda: talk.row["state"] in ("idle", "ended", "unsure"))
 
 
 def test_what_is_no_such_program_is_refused(talk: Conversation) -> None:
@@ -87,5 +87,5 @@ def test_what_is_no_such_program_is_refused(talk: Conversation) -> None:
     assert "--option is for agents" in talk.says("--option=-x", "--", "cat", status=2)
     assert "siding chat -- PROGRAM" in talk.says("unheard", "hello", status=2)
     assert "not there" in talk.says("--new", "b", "--", "no-such-program", status=1)
-    talk.says("claude", "--new", "c", "--", "say -- it")  # a prompt that begins with a dash
-    talk.until(lambda: talk.events("prompt-taken"))
+    talk.says("--new", "c", "claude", "--", "--it")  # a prompt that begins with a dash
+    talk.until(lambda: "You said: --it" in talk.text())

@@ -406,8 +406,8 @@ class Talker(Protocol):
 class TimedTalker(Talker, Protocol):
     """A talker that has to know how long its agent has said nothing, and has no clock.
 
-    When nothing has come for `quiet_s` seconds, since the last bytes or since something was sent,
-    `quiet` is called, once. None is never.
+    When nothing has come for `quiet_s` seconds, since it was started, the last bytes, or something
+    was sent, `quiet` is called, once. None is never.
     """
 
     @property
