@@ -22,6 +22,7 @@ from siding.agents.talking.port import (
     Opened,
     Opening,
     Parts,
+    Talker,
     Talking,
     TimedTalker,
     Trouble,
@@ -163,14 +164,20 @@ class Host:
             self._close()
 
     def _settled(self) -> Opening:
-        opening = self._opening()
+        opening = self._opening(self._writer.talk._replace(back=None))
         end_run(self._project, self._task, self._writer.talk.run)
         recover_cut_off(self._project)
-        self._talker = opening.talker
-        self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
-        self._has_machine = True
+        self._use(opening.talker)
         self._settle("its host was killed")
+        if self._writer.talk.back is not None:  # only now: a prompt may have been taken there
+            opening = self._opening(self._writer.talk)
+            self._use(opening.talker)
         return opening
+
+    def _use(self, talker: Talker) -> None:
+        self._talker = talker
+        self._machine = Machine(self._writer.talk, talker, self._writer.add, self._parts_of)
+        self._has_machine = True
 
     def _hold_agent(self) -> None:
         opening = self._settled()
@@ -195,8 +202,7 @@ class Host:
         self._look_around()
         self._loop()
 
-    def _opening(self) -> Opening:
-        talk = self._writer.talk
+    def _opening(self, talk: Talk) -> Opening:
         found = TALKING.of(talk.agent)
         if found is None:
             about = f"nobody has said how {talk.agent!r} is held"
@@ -219,6 +225,9 @@ class Host:
         )
         self._hold = held_there(talk, self._hold, self._new_id())
         opening = found.opened(self._hold)
+        if opening.why_not and talk.back is not None:
+            stays = NotBack(talk.back.session, talk.back.before, opening.why_not)
+            return self._opening(self._writer.add(stays, now=True))
         if opening.why_not:
             raise CannotHold(opening.why_not)
         for name, content in opening.files.items():
