@@ -14,15 +14,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from siding.agents.talking.any_program import talking_of
 from siding.agents.talking.port import (
     Answer,
     Event,
-    Hold,
     Opened,
     Opening,
     Parts,
-    Talking,
     TimedTalker,
     Trouble,
     Troubled,
@@ -31,7 +28,7 @@ from siding.chat.alarms import Alarms
 from siding.chat.events import Ended, GoingBack, NotBack, Put
 from siding.chat.events import Hosted as HostedLine
 from siding.chat.failing import CannotHold, LastWords, hint_of, why, why_ended
-from siding.chat.going_back import decided, held_there, present_of
+from siding.chat.going_back import decided, present_of
 from siding.chat.inbox import Inbox
 from siding.chat.logins import missing_login
 from siding.chat.machine import (
@@ -48,9 +45,8 @@ from siding.chat.machine import (
 )
 from siding.chat.moments import seconds_until
 from siding.chat.notices import Notices
+from siding.chat.opening import begun, request_of
 from siding.chat.pictures import part_of
-from siding.chat.run_request import request_of
-from siding.chat.servers import kept_servers, not_taken, taken_by
 from siding.chat.settling import end_run, settle
 from siding.chat.store import Chat
 from siding.chat.story_text import untold_text
@@ -164,14 +160,20 @@ class Host:
             self._close()
 
     def _settled(self) -> Opening:
-        opening = self._opening()
+        opening = self._opening(self._writer.talk._replace(back=None))
         end_run(self._project, self._task, self._writer.talk.run)
         recover_cut_off(self._project)
+        self._use(opening)
+        self._settle("its host was killed")
+        if self._writer.talk.back is not None:  # only now: a prompt may have been taken there
+            opening = self._opening(self._writer.talk)
+            self._use(opening)
+        return opening
+
+    def _use(self, opening: Opening) -> None:
         self._talker, self._hears_errors = opening.talker, opening.hears_errors
         self._machine = Machine(self._writer.talk, opening.talker, self._writer.add, self._parts_of)
         self._has_machine = True
-        self._settle("its host was killed")
-        return opening
 
     def _hold_agent(self) -> None:
         opening = self._settled()
@@ -184,11 +186,11 @@ class Host:
         self._has_run = True
         self._began = self._hosted.began()
         self._quiet_since = time.monotonic()
-        given = tuple(each.name for each in self._hold.servers)
-        hosted = HostedLine(self._began.run.id, self._hold.goes_on_from(), given)
+        given = tuple(each.name for each in self._agent.hold.servers)
+        hosted = HostedLine(self._began.run.id, self._agent.hold.goes_on_from(), given)
         self._machine.talk = self._writer.add(hosted, now=True)
-        no_login = missing_login(agent, self._hold, request.env)
-        for trouble in (*self._left_out, *no_login):
+        no_login = missing_login(agent, self._agent.hold, request.env)
+        for trouble in (*self._agent.left_out, *no_login):
             self._machine.talk = self._writer.add(trouble)
         self._turns = TurnRecorder(self._project, self._task, self._began.run)
         self._cleanup.callback(self._turns.close)
@@ -198,31 +200,14 @@ class Host:
         self._look_around()
         self._loop()
 
-    def _opening(self) -> Opening:
-        talk = self._writer.talk
-        found = talking_of(talk.agent)
-        if found is None:
-            about = f"nobody has said how {talk.agent!r} is held"
-            raise CannotHold(
-                about if talk.agent else "its story does not say which agent it is with"
-            )
-        self._talking: Talking = found
+    def _opening(self, talk: Talk) -> Opening:
         self._workspace = Path(require_workspace(self._project, self._task).path)
-        servers = kept_servers(self._chat)
-        self._left_out = not_taken(talk.agent, found.abilities, servers)
-        self._hold = Hold(
-            program=talk.program,
-            cwd=self._workspace,
-            env=self._project.app.env,
-            directory=str(self._chat.for_agent),
-            options=talk.options,
-            model=talk.model,
-            mode=talk.mode,
-            effort=talk.effort,
-            servers=taken_by(found.abilities, servers),
-        )
-        self._hold = held_there(talk, self._hold, self._new_id())
-        opening = found.opened(self._hold)
+        env, new_id = self._project.app.env, self._new_id()
+        self._agent = begun(self._chat, talk, self._workspace, env, new_id)
+        opening = self._agent.opening
+        if opening.why_not and talk.back is not None:
+            stays = NotBack(talk.back.session, talk.back.before, opening.why_not)
+            return self._opening(self._writer.add(stays, now=True))
         if opening.why_not:
             raise CannotHold(opening.why_not)
         self._chat.lay_out(opening.files)
@@ -231,7 +216,7 @@ class Host:
     def _settle(self, reason: str) -> None:
         self._writer.flush()
         self._machine.talk = self._writer.talk
-        settle(self._machine, self._chat, self._talking, self._hold, reason)
+        settle(self._machine, self._chat, self._agent.talking, self._agent.hold, reason)
         if self._machine.talk.is_held_by_host and not self._has_run:
             self._machine.ended(None, reason)
 
@@ -423,7 +408,7 @@ class Host:
         back first, the next host does so."""
         talk, going, news = self._machine.talk, self._machine.going, told.text
         if going is not None and told.place is not None:
-            found = decided(self._chat, talk, self._talking, self._hold, told.place)
+            found = decided(self._chat, talk, self._agent.talking, self._agent.hold, told.place)
             if isinstance(found, GoingBack):
                 self._machine.goes_back(found)
                 return
