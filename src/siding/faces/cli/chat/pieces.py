@@ -30,10 +30,11 @@ def output(said: str, style: str = "dim") -> Iterator[Line]:
         yield f"  {each[:_LONGEST_LINE]}", style
 
 
-def patches(edits: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield what a tool changes, as a patch under the name of each file."""
+def patches(edits: Sequence[Mapping[str, Any]], workspace: str) -> Iterator[Line]:
+    """Yield what a tool changes, as a patch under the name of each file from the workspace."""
     for edit in edits:
-        yield f"  {text_in(edit, 'path')}", "bold"
+        path = text_in(edit, "path")
+        yield f"  {path.removeprefix(f'{workspace}/') if workspace else path}", "bold"
         lines = [each for each in _patch(edit) if not each.startswith(_HEADS)]
         for each in _middle_out(lines, _PATCH_LINES):
             style = {"+": "green", "-": "red", "@": "cyan"}.get(each[:1], "dim")
@@ -85,13 +86,13 @@ def short(tokens: int) -> str:
     return str(tokens)
 
 
-def asked(line: Mapping[str, Any], above: str) -> Iterator[Line]:
+def asked(line: Mapping[str, Any], above: str, workspace: str) -> Iterator[Line]:
     """Yield what the agent asks; `above` is what was said of the call that it asks for."""
     questions = records_in(line, "choices")
     if not questions:
         what = text_in(line, "command") or text_in(line, "title")
         yield f"? may it{' do that?' if what == above else f': {what}'}", "yellow"
-        yield from patches(records_in(line, "edits"))
+        yield from patches(records_in(line, "edits"), workspace)
     for number, each in enumerate(questions, start=1):
         before = f"{number}. " if len(questions) > 1 else ""
         yield f"? {before}{text_in(each, 'question')}", "yellow"
