@@ -60,7 +60,10 @@ def _run(
 
         stop_first(context.screen, project, choose(project, arguments.task, "undo")[0])
     if arguments.wait:
-        request = request._replace(runs_rest=_await_turns(project, arguments.task, word))
+        from siding.faces.cli.telling.beside import await_turns_in
+
+        task_id = choose(project, arguments.task, word)[0]
+        request = request._replace(runs_rest=await_turns_in(project, task_id))
     done = with_consent(
         context.screen,
         lambda force: act(project, request._replace(force=force)),
@@ -72,19 +75,6 @@ def _run(
     for sentence in kept_words(project.layout.root, done.applied):
         context.screen.warn(sentence)
     return 0
-
-
-def _await_turns(project: Project, named: str | None, word: str) -> bool:
-    """Wait for the turns of conversations, whose runs end with nobody knows which; tell whether no
-    other run lives."""
-    from siding.undo.undo import choose
-
-    task_id = choose(project, named, word)[0]
-    if not project.task_layout(task_id).chats_dir.is_dir():
-        return False
-    from siding.chat.held_runs import await_turns
-
-    return await_turns(project, task_id)
 
 
 def _tell_what_stays(context: Context, project: Project, task: Task) -> None:
