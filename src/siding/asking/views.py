@@ -201,6 +201,7 @@ class InboxEntry(NamedTuple):
     task_name: str = ""
     session_id: str = ""
     step_id: str = ""
+    chat: str = ""  # the id of the conversation that it is of
 
 
 def decision_entry(project: Project, decision: DecisionView, task_name: str = "") -> InboxEntry:
@@ -302,9 +303,9 @@ def identity(found: InboxEntry) -> str:
     ``PROJECT/KIND/TASK/WHICH``; which one it is says the decision, the step, or the run of an agent
     or of a workflow, or the conversation, with the moment since when it waits.
     """
-    which = found.session_id or found.step_id or found.page.rpartition("/")[2]
+    which = found.session_id or found.chat or found.step_id or found.page.rpartition("/")[2]
     moments = (Waits.AGENT, Waits.WORKFLOW, Waits.DONE)
-    if found.kind in moments or found.step_id.startswith("c"):  # a conversation
+    if found.kind in moments or found.chat:
         which = f"{which}@{found.since}"
     project = found.project_dir.rpartition("/")[2]
     return "/".join((project, found.kind, found.task_id or "-", which or "-"))

@@ -1,15 +1,19 @@
 """Runs whose agents a conversation holds: what is to reach one is a prompt in its queue."""
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from siding.chat.store import Chat, Chats
 from siding.chat.story import StoryReader
+from siding.chat.talk import Standing
 from siding.ground.ids import TaskId
 from siding.ground.storage.codec import NotJson, parse_object
 from siding.record.place.project import Project
+from siding.record.runs.store import Runs
 from siding.running.apart import end_chat, send_to_chat, stop_chat
 
+_LOOK_S = 0.1
 _TAIL = 32 << 10  # bytes of a story in which its last words are looked for
 
 
@@ -56,6 +60,33 @@ class HeldRuns:
 
     def _find(self, task_id: TaskId, chat: str) -> Chat:
         return Chats(self._project.task_layout(task_id)).find(chat)
+
+
+def resting_runs(project: Project, task_id: TaskId) -> dict[str, bool]:
+    """Return the runs whose agents conversations of a task hold, and whether each is idle: its
+    agent lives, and does nothing.
+    """
+    found = {}
+    for chat in Chats(project.task_layout(task_id)).all():
+        if chat.has_host():
+            talk = chat.talk(is_live=True)
+            found[talk.run] = talk.standing is Standing.IDLE
+    return found
+
+
+def await_turns(project: Project, task_id: TaskId) -> bool:
+    """Wait until each conversation of a task is idle, if nothing else runs there; tell whether
+    that is so. The agent of an idle one lives on for as long as its person likes.
+    """
+    runs = Runs(project.task_layout(task_id))
+    while True:
+        live = {each.id for each in runs.live()}
+        held = resting_runs(project, task_id)
+        if not live <= held.keys():
+            return False
+        if all(held[each] for each in live):
+            return True
+        time.sleep(_LOOK_S)
 
 
 def _text_of(line: bytes) -> str:

@@ -116,4 +116,5 @@ class Says:
             task_id=task_id,
             task_name=name,
             step_id=self._chat,
+            chat=self._chat,
         )

@@ -1,6 +1,7 @@
 """The state of a task in a few figures, for the prompt of a shell. Starts no process."""
 
 from siding.ground.errors import SidingError
+from siding.ground.ids import TaskId
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.layout import TaskLayout
 from siding.record.ledger.intent_files import intent_paths
@@ -15,8 +16,9 @@ MOST_COUNTED = LOOKED_AT - 1  # steps that are not applied; there may be more
 
 
 class ShortStatus(NamedTuple):
-    """A task: how many runs live, how many questions wait for a person, how much broke, and how
-    many steps changed something that is not applied yet."""
+    """A task: how many runs are at work (an idle conversation's agent is not), how many questions
+    wait for a person, how much broke, and how many steps changed something that is not applied yet.
+    """
 
     task: str
     runs: int
@@ -36,7 +38,7 @@ def short_status(project: Project, named: str | None) -> ShortStatus:
     failed = found.last is not None and _is_broken(found.last)
     return ShortStatus(
         task=task.name,
-        runs=len(Runs(layout).live()),
+        runs=_at_work(project, layout, task.id),
         questions=_questions(project, task.id),
         broken=_cut_off(layout) + failed,
         unapplied=found.steps,
@@ -47,6 +49,16 @@ def _is_broken(last: Step) -> bool:
     """Tell whether the newest step did not end well, or left conflicts in the workspace."""
     conflicts = last.merged is not None and last.merged.conflicts
     return bool(conflicts) or (has_failed(last) and not last.was_stopped)
+
+
+def _at_work(project: Project, layout: TaskLayout, task_id: TaskId) -> int:
+    live = Runs(layout).live()
+    if not live or not layout.chats_dir.is_dir():
+        return len(live)
+    from siding.chat.held_runs import resting_runs
+
+    held = resting_runs(project, task_id)
+    return sum(not held.get(each.id, False) for each in live)
 
 
 def _questions(project: Project, task_id: str) -> int:

@@ -63,6 +63,7 @@ class UndoRequest(NamedTuple):
     task: str | None = None
     force: bool = False
     wait: bool = False
+    runs_rest: bool = False  # those of the task: `wait` is not for their ends
     beside: BesideRuns = BesideRuns()
 
 
@@ -93,7 +94,14 @@ def undo(project: Project, request: UndoRequest) -> Undone:
             task=opened.task, what=f"opened task {opened.task.name} again", reopened=opened
         )
     with (
-        holding_task(project, task_id, "undo", wait=request.wait, pauses_runs=True) as hold,
+        holding_task(
+            project,
+            task_id,
+            "undo",
+            wait=request.wait,
+            pauses_runs=True,
+            runs_rest=request.runs_rest,
+        ) as hold,
         working(project, task_id, hold, pauses_runs=request.beside) as work,
     ):
         steps, found = recent_position(work.task, work.recorder.ledger, "undo")
@@ -112,7 +120,14 @@ def redo(project: Project, request: UndoRequest) -> Undone:
         task = project.tasks.load(task_id)
         raise _nothing_to_redo(task, recent_position(task, project.ledger(task_id), "redo")[1])
     with (
-        holding_task(project, task_id, "redo", wait=request.wait, pauses_runs=True) as hold,
+        holding_task(
+            project,
+            task_id,
+            "redo",
+            wait=request.wait,
+            pauses_runs=True,
+            runs_rest=request.runs_rest,
+        ) as hold,
         working(project, task_id, hold, pauses_runs=request.beside) as work,
     ):
         steps, found = recent_position(work.task, work.recorder.ledger, "redo")

@@ -56,13 +56,15 @@ def holding_task(
     wait: bool | None = None,
     beside_runs: bool = False,
     pauses_runs: bool = False,
+    runs_rest: bool = False,
 ) -> Iterator[Hold]:
     """Hold the task's lock. If it is taken, wait with `wait`, else raise TaskBusy; but for a turn
     that is being recorded whoever comes waits a moment.
 
     The same happens if a run lives in the task, unless the act works `beside_runs`. Such an act
     always waits for the lock, because nobody holds it for long. An act that `pauses_runs` may hold
-    the lock beside them as well, but not from inside one; with `wait` it waits until they end.
+    the lock beside them as well, but not from inside one; with `wait` it waits until they end, if
+    they are not known to be at rest (`runs_rest`).
 
     A `wait` of None means that the command has no option ``--wait`` to suggest. A command that the
     holder or a run itself started gets TaskBusy even with `wait`, because it would wait for ever.
@@ -97,7 +99,7 @@ def holding_task(
     intents = Intents(layout)
     try:
         _let_go_on(layout)
-        if pauses_runs and not wait:
+        if pauses_runs and (runs_rest or not wait):
             if live := Runs(layout).live():
                 from siding.record.place.busy import refuse_inside
 

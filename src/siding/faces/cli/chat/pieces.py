@@ -22,12 +22,13 @@ def output(said: str, style: str = "dim") -> Iterator[Line]:
         yield f"  {each[:_LONGEST_LINE]}", style
 
 
-def patches(edits: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
-    """Yield what a tool changes, as a patch under the name of each file."""
+def patches(edits: Sequence[Mapping[str, Any]], workspace: str) -> Iterator[Line]:
+    """Yield what a tool changes, as a patch under the name of each file from the workspace."""
     from siding.chat.edits import patch_lines
 
     for edit in edits:
-        yield f"  {text_in(edit, 'path')}", "bold"
+        path = text_in(edit, "path")
+        yield f"  {path.removeprefix(f'{workspace}/') if workspace else path}", "bold"
         for each in _middle_out(patch_lines(edit), _PATCH_LINES):
             style = {"+": "green", "-": "red", "@": "cyan"}.get(each[:1], "dim")
             yield f"  {each[:_LONGEST_LINE]}", style
@@ -46,11 +47,11 @@ def said(words: Iterable[Words], indent: str = "") -> Iterator[Line]:
         yield f"{indent}{each.said}", STYLES[each.tone]
 
 
-def asked(line: Mapping[str, Any], above: str) -> Iterator[Line]:
+def asked(line: Mapping[str, Any], above: str, workspace: str) -> Iterator[Line]:
     """Yield what the agent asks; `above` is what was said of the call that it asks for."""
     yield from said(question_of(line, above))
     if not line.get("choices"):
-        yield from patches(records_in(line, "edits"))
+        yield from patches(records_in(line, "edits"), workspace)
 
 
 def how_to_answer(ask: Mapping[str, Any], put: Mapping[str, Any]) -> Iterator[Line]:

@@ -27,9 +27,10 @@ class Teller:
     that was answered. With `is_live` thoughts are shown as they come, else as one line.
     """
 
-    def __init__(self, screen: Screen, talk: Talk, *, is_live: bool) -> None:
+    def __init__(self, screen: Screen, talk: Talk, *, is_live: bool, workspace: str = "") -> None:
         self._screen = screen
         self._is_live = is_live
+        self._workspace = workspace  # paths are shown from there
         self._known = talk.seq
         self._open_asks = {each.ask for each in talk.asks}
         self._open = ""  # the kind of text whose line is not ended
@@ -37,6 +38,7 @@ class Teller:
         self._prompts: dict[str, Mapping[str, Any]] = {}
         self._asks: dict[str, Mapping[str, Any]] = {}
         self._edits: dict[str, list[Mapping[str, Any]]] = {}  # of calls, that were not shown
+        self._shown: set[str] = set()  # calls whose edits the ask has shown
         self._titles: dict[str, str] = {}  # of calls
         self._used: Mapping[str, Any] = {}
 
@@ -55,6 +57,8 @@ class Teller:
             case "asked":
                 self._asks[_said(line, "ask")] = line
                 self._edits.pop(_said(line, "call"), None)
+                if records_in(line, "edits"):
+                    self._shown.add(_said(line, "call"))
             case "tool-started":
                 self._titles[_said(line, "call")] = _said(line, "title")
                 self._edits[_said(line, "call")] = records_in(line, "edits")
@@ -126,7 +130,7 @@ class Teller:
                 yield from pieces.said(plan_of(line), "  ")
             case "asked":
                 title = self._titles.get(_said(line, "call"), "")
-                yield from pieces.asked(line, title)
+                yield from pieces.asked(line, title, self._workspace)
             case "put":
                 yield from self._put(line)
             case "tool-ended":
@@ -165,10 +169,13 @@ class Teller:
 
     def _tool_ended(self, line: Mapping[str, Any]) -> Iterator[Line]:
         failed = line.get("failed") is True
-        edits = self._edits.pop(_said(line, "call"), [])
+        call = _said(line, "call")
+        edits = self._edits.pop(call, [])
         edits = records_in(line, "edits") or edits
-        if edits and not failed:
-            yield from pieces.patches(edits)
+        if call in self._shown and not failed:
+            self._shown.discard(call)  # as it was asked for
+        elif edits and not failed:
+            yield from pieces.patches(edits, self._workspace)
         else:
             yield from pieces.output(_said(line, "text"), "red" if failed else "dim")
 

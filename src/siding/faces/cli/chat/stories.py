@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from siding.faces.cli.chat.which import add_which, found
+from siding.faces.cli.chat.which import add_which, found, workspace_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.screen.pager import paged
@@ -127,13 +127,13 @@ def _show_options(parser: ArgumentParser) -> None:
 def _show(arguments: Namespace, context: Context) -> int:
     if arguments.limit < 0:
         raise UsageError("--limit is 0 or more")
-    _project, _task, chat = found(context, arguments.task, arguments.chat)
+    project, task, chat = found(context, arguments.task, arguments.chat)
     after = max(arguments.after, _before_last(chat, arguments.limit))
     if not arguments.json:
         if arguments.follow:
-            return follow(chat, context, after=after)
+            return follow(chat, context, workspace_of(project, task), after=after)
         with paged(context.screen):
-            return _told(chat, context, after)
+            return _told(chat, context, workspace_of(project, task), after)
     try:
         for line in _lines(chat, follow=arguments.follow):
             if _number(line) > after:
@@ -164,12 +164,12 @@ def _number(line: bytes) -> int:
     return number_of(line)
 
 
-def _told(chat: Chat, context: Context, after: int) -> int:
+def _told(chat: Chat, context: Context, workspace: str, after: int) -> int:
     """Show what there is of a story."""
     from siding.chat.story import record_in
     from siding.faces.cli.chat.showing import Teller
 
-    teller = Teller(context.screen, chat.talk(), is_live=False)
+    teller = Teller(context.screen, chat.talk(), is_live=False, workspace=workspace)
     for line in _lines(chat, follow=False):
         record = record_in(line)
         (teller.tell if _number(line) > after else teller.learn)(record)
@@ -177,12 +177,12 @@ def _told(chat: Chat, context: Context, after: int) -> int:
     return 0
 
 
-def follow(chat: Chat, context: Context, *, after: int = 0) -> int:
+def follow(chat: Chat, context: Context, workspace: str, *, after: int = 0) -> int:
     """Show a story and go on as it grows, until nobody holds the agent, or the person leaves."""
     from siding.chat.story import record_in
     from siding.faces.cli.chat.showing import Teller
 
-    teller = Teller(context.screen, chat.talk(), is_live=True)
+    teller = Teller(context.screen, chat.talk(), is_live=True, workspace=workspace)
     try:
         for line in _lines(chat, follow=True):
             record = record_in(line)

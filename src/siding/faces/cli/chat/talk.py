@@ -15,7 +15,7 @@ from argparse import ArgumentParser, Namespace
 
 from siding.faces.cli.chat.input import PROMPT_HELP, add_pictures, pictures_of, words_of
 from siding.faces.cli.chat.settings import add_settings
-from siding.faces.cli.chat.which import BY
+from siding.faces.cli.chat.which import BY, workspace_of
 from siding.faces.cli.formats import print_json
 from siding.faces.cli.globals import Context
 from siding.faces.cli.options import add_sandbox_arguments
@@ -101,7 +101,7 @@ def run(arguments: Namespace, context: Context) -> int:
         return 0
     from siding.faces.cli.chat.stories import follow
 
-    return follow(chat, context)
+    return follow(chat, context, workspace_of(project, task))
 
 
 def _program(arguments: Namespace) -> list[str]:

@@ -38,3 +38,9 @@ def found(context: Context, task: str | None, chat: str) -> tuple[Project, Task,
     project = opened(context)
     of_task = select(project, task)
     return project, of_task, Chats(project.task_layout(of_task.id)).find(chat)
+
+
+def workspace_of(project: Project, task: Task) -> str:
+    """Return the path of a task's workspace; "" if it has none."""
+    workspace = project.registry.of_task(task.id)
+    return "" if workspace is None else workspace.path

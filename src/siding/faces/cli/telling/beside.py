@@ -59,3 +59,14 @@ def say_left(screen: Screen, project: Project, task: Task, run_id: str) -> None:
         named = shorten(inert(left_words(left)), NAMED_COLUMNS)
         screen.note(f"{task_name(task.name)} · {run_id} has ended, and left running: {named}")
         screen.note(f"  siding stop {run_id} ends it", "dim")
+
+
+def await_turns_in(project: Project, task_id: TaskId) -> bool:
+    """Wait for the turns of a task's conversations, the ends of whose runs nobody knows; tell
+    whether no other run lives.
+    """
+    if not project.task_layout(task_id).chats_dir.is_dir():
+        return False
+    from siding.chat.held_runs import await_turns
+
+    return await_turns(project, task_id)

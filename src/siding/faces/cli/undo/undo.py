@@ -59,6 +59,11 @@ def _run(
         from siding.faces.cli.telling.beside import stop_first
 
         stop_first(context.screen, project, choose(project, arguments.task, "undo")[0])
+    if arguments.wait:
+        from siding.faces.cli.telling.beside import await_turns_in
+
+        task_id = choose(project, arguments.task, word)[0]
+        request = request._replace(runs_rest=await_turns_in(project, task_id))
     done = with_consent(
         context.screen,
         lambda force: act(project, request._replace(force=force)),
