@@ -12,6 +12,7 @@ from siding.ground.storage.fields import mappings, strings, text
 
 FILE = "servers.json"  # in `Hold.directory`
 HTTP = "http"
+_PROGRAM = "stdio"
 
 
 class McpServer(NamedTuple):
@@ -35,7 +36,7 @@ def servers_in(given: object) -> tuple[McpServer, ...]:
             command=text(each.get("command")),
             args=tuple(strings(each.get("args"))),
             env=_pairs(each.get("env")),
-            kind=text(each.get("type")),
+            kind=_kind(text(each.get("type"))),
             url=text(each.get("url")),
             headers=_pairs(each.get("headers")),
         )
@@ -88,3 +89,7 @@ def _pairs(given: object) -> dict[str, str]:
 
 def _listed(pairs: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in pairs.items()]
+
+
+def _kind(said: str) -> str:
+    return "" if said == _PROGRAM else said  # some clients name it

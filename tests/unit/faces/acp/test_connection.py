@@ -37,7 +37,7 @@ def test_nothing_is_done_before_initialize() -> None:
 
 def test_a_new_session_is_answered_when_its_agent_is_ready() -> None:
     client = Client()
-    servers = [{"name": "files", "command": "x", "args": [], "env": []}]
+    servers = [{"type": "stdio", "name": "files", "command": "x", "args": [], "env": []}]
     number = client.asks("session/new", cwd=ROOT, mcpServers=servers)
     client.line("t.c1", "hosted", run="r1")
     assert client.answer_to(number) is None
