@@ -256,12 +256,19 @@ def test_two_conversations_of_a_task(desk: Desk, screen: TaskScreen) -> None:
         async with screen.shown():
             await screen.press("t")
             await screen.sees("you      the second")
+            field = screen.place.talk.writing.field
+            field.write("for the second")
             await screen.press("escape", "h")
             await screen.sees("you      the first", "c1 ")
+            assert field.text == "", "what was typed for one does not go to another"
             await screen.press("escape", "h")
             await screen.sees("there is no other conversation on this side")
             await screen.press("l")
-            await screen.sees("you      the second")
+            await screen.sees("you      the second", "for the second")
+            told(desk, Queued("p3", "the third"), Sending("p3"))
+            screen.place.talk.changed()
+            await screen.done()
+            await screen.sees("you      the second", "for the second")
 
     asyncio.run(work())
 

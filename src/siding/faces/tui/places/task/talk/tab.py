@@ -190,11 +190,13 @@ class TalkTab(Tab):
             if chat is None:
                 self.beginning.offer()
             else:
+                self.wanted = chat.id  # a newer one does not take its place by itself
                 self._following = Following(StoryView(chat), self._take, self._failed)
         self.page.told()
 
     def _leave_chat(self) -> None:
-        self.writing.keep()
+        if self._chat is not None:
+            self.writing.close()
         if self._following is not None:
             self._following.close()
             self._following = None
@@ -224,7 +226,7 @@ class TalkTab(Tab):
         """Look again: a host may have come, or a conversation."""
         if self._following is not None:
             self._following.wake()
-        if self._chat is None or not self.wanted:
+        if self._chat is None:
             self.read()
 
     def show_chat(self, chat: str) -> None:

@@ -63,7 +63,7 @@ class Writing:
 
     def _take_unsent(self, found: Unsent) -> None:
         if found.text and not self.field.text:
-            self.labels = found.labels
+            self.labels, self._kept = found.labels, found.text
             self.field.write(found.text)
 
     def keep(self) -> None:
@@ -73,6 +73,13 @@ class Writing:
         if chat is not None and typed != self._kept:
             self._kept = typed
             keep_unsent(chat, typed, self.labels)
+
+    def close(self) -> None:
+        """Keep what is typed for the conversation, and take it out of the field."""
+        self.keep()
+        self.labels, self._kept = Labels(), ""
+        self.field.write("")
+        self.completions.show(())
 
     def changed(self) -> None:
         """Take in that the text is another one."""
