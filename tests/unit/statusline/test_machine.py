@@ -124,6 +124,9 @@ def test_a_tick_waits_for_the_command() -> None:
     world.pass_time(20)
     assert world.ends() == []
     assert len(world.starts()) >= 6  # one after the other, without a pause
+    shown = [act.text for _at, act in world.acts if isinstance(act, Show)]
+    assert shown == [f"text {number}" for number in range(1, len(shown) + 1)]
+    assert len(shown) >= 6
 
 
 def test_without_a_time_in_the_settings_nothing_wakes() -> None:

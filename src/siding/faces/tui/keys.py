@@ -42,11 +42,11 @@ EVERYWHERE = (
     Key("palette", ("ctrl+p",), "go to a task, a place or an act by its name", "go to"),
     Key("help", ("?", "f1"), "the keys of this place; type to filter, enter runs one", "keys"),
     Key("go_home", ("g h",), "home: what waits, broke, is ready and runs"),
-    Key("effort", ("g e", "alt+e"), "how much the agent of the task's conversation thinks"),
     Key("back", ("escape", "q"), "back to where you came from; at home, leave"),
     Key("leave", ("ctrl+q",), "leave Siding; nothing that runs ends"),
     Key("suspend", ("ctrl+z",), "stop this screen and go to the shell; `fg` comes back"),
     Key("redraw", ("ctrl+l",), "draw the screen again"),
+    Key("effort", ("g e", "alt+e"), "how much the agent of the task's conversation thinks"),
 )
 
 

@@ -8,9 +8,9 @@ is open all day follows what a person writes there.
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from siding.ground.errors import SidingError
 from siding.ground.namedtuples import NamedTuple
@@ -33,6 +33,7 @@ from siding.statusline.machine import (
 from siding.statusline.place import Place
 
 if TYPE_CHECKING:
+    from siding.statusline.running import Outcome
     from siding.statusline.settings import LineSettings
 
 LOOK_EVERY_S = 2.0  # at the files of settings
@@ -126,22 +127,13 @@ class StatusLine:
         self._looking = asyncio.create_task(self._read_settings(self._place))
 
     async def _read_settings(self, place: Place) -> None:
-        from siding.statusline.gathering import files_at, settings_at
-        from siding.statusline.settings import LineSettings
-
-        settings = LineSettings()
-        try:
-            self._files = await asyncio.to_thread(files_at, self._app, place)
-            self._stamps = _stamps(self._files)
-            settings = await asyncio.to_thread(settings_at, self._app, place)
-        except SidingError as error:
-            self._warn_once(f"{error.message}\n{error.hint}" if error.hint else error.message)
-        except OSError as error:
-            self._warn_once(f"the settings of the status line cannot be read: {error}")
-        for note in settings.notes:
-            self._warn_once(note)
-        self._settings = settings
-        self._give(Set(settings.key, settings.refresh_s))
+        read = await asyncio.to_thread(_read_settings, self._app, place)
+        self._files = read.files or self._files
+        self._stamps = read.stamps
+        for sentence in read.warnings:
+            self._warn_once(sentence)
+        self._settings = read.settings
+        self._give(Set(read.settings.key, read.settings.refresh_s))
 
     def _warn_once(self, sentence: str) -> None:
         if sentence not in self._warned:
@@ -199,22 +191,64 @@ class StatusLine:
         place = self._place
         if not settings.command and not (place.task and settings.is_on):
             return Made(run, "")
-        from siding.statusline.document import line_of
-        from siding.statusline.gathering import cwd_of, env_of, facts_at
-        from siding.statusline.running import run_command
-        from siding.statusline.words import parts_of
-
-        facts = await asyncio.to_thread(facts_at, self._app, place)
         columns, rows = self._screen.size
+        work = await asyncio.to_thread(_read_facts, self._app, place, columns, rows)
         if not settings.command:
-            return Made(run, _BETWEEN.join(parts_of(facts, columns)))
-        outcome = await run_command(
-            settings.command,
-            line_of(facts, time.time()),
-            cwd=cwd_of(facts, self._app),
-            env=env_of(self._app, facts, columns=columns, rows=rows),
-        )
+            return Made(run, _BETWEEN.join(work.parts))
+        outcome = await work.run(settings.command, work.document, cwd=work.cwd, env=work.env)
         return Failed(run, outcome.failure) if outcome.failure else Made(run, outcome.text)
+
+
+# In threads: what they import takes as long as the first frame of the screen.
+
+
+class _ReadSettings(NamedTuple):
+    settings: "LineSettings"
+    files: tuple[Path, ...]
+    stamps: tuple[object, ...]
+    warnings: tuple[str, ...]
+
+
+def _read_settings(app: App, place: Place) -> _ReadSettings:
+    from siding.statusline.gathering import files_at, settings_at
+    from siding.statusline.settings import LineSettings
+
+    files: tuple[Path, ...] = ()
+    stamps: tuple[object, ...] = ()
+    settings, warnings = LineSettings(), list[str]()
+    try:
+        files = files_at(app, place)
+        stamps = _stamps(files)  # before they are read: a change meanwhile is found later
+        settings = settings_at(app, place)
+    except SidingError as error:
+        warnings.append(f"{error.message}\n{error.hint}" if error.hint else error.message)
+    except OSError as error:
+        warnings.append(f"the settings of the status line cannot be read: {error}")
+    return _ReadSettings(settings, files, stamps, (*warnings, *settings.notes))
+
+
+class _Facts(NamedTuple):
+    parts: list[str]  # of the line without a command
+    document: bytes
+    cwd: Path
+    env: Mapping[str, str]
+    run: "Callable[..., Coroutine[Any, Any, Outcome]]"
+
+
+def _read_facts(app: App, place: Place, columns: int, rows: int) -> _Facts:
+    from siding.statusline.document import line_of
+    from siding.statusline.gathering import cwd_of, env_of, facts_at
+    from siding.statusline.running import run_command
+    from siding.statusline.words import parts_of
+
+    facts = facts_at(app, place)
+    return _Facts(
+        parts=parts_of(facts, columns),
+        document=line_of(facts, time.time()),
+        cwd=cwd_of(facts, app),
+        env=env_of(app, facts, columns=columns, rows=rows),
+        run=run_command,
+    )
 
 
 def _stamps(files: tuple[Path, ...]) -> tuple[object, ...]:

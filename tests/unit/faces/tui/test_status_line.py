@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from integration.undo.desk import Desk
+from sandbox import Sandbox
 from siding import __version__
 from siding.faces.tui.app import Options, SidingApp
 from siding.faces.tui.rows.styles import PLAIN_LOOK, Look, Palette
+from siding.feed.addresses import Address
+from siding.guard.hooks import repository_hooks, trust
 from siding.record.place.wiring import open_app
 from unit.faces.tui.apps import GivenSource, SomePlace, checked, feed, row, screen_text
+from unit.statusline.test_gathering import tell
 
 WIDTHS = (60, 80, 100, 200, 300)
 LOOKS = (
@@ -207,5 +212,46 @@ def test_a_tick_makes_the_line_anew(tmp_path: Path) -> None:
         app = _app(home)
         async with app.run_test(size=(60, 12)):
             await _until(lambda: _last(app).startswith("2"))
+
+    asyncio.run(go())
+
+
+def _at_task(desk: Desk) -> SidingApp:
+    place = SomePlace(Address(desk.project.layout.root.name, str(desk.task.id)))
+    siding = open_app(env=desk.sandbox.env, cwd=desk.sandbox.repo)
+    return SidingApp(siding, begin=lambda: place)
+
+
+def test_without_a_command_a_task_has_its_conversation(sandbox: Sandbox) -> None:
+    desk = Desk(sandbox)
+    tell(desk)
+
+    async def go() -> None:
+        app = _at_task(desk)
+        async with app.run_test(size=(100, 12)):
+            await _until(lambda: "m-2" in _last(app))
+            assert _last(app).startswith("m-2 │ Context 12% (24k/200k) │ Cache 92% │ $0.42 │")
+
+    asyncio.run(go())
+
+
+def test_a_command_of_the_repository_is_not_run_and_that_is_said(sandbox: Sandbox) -> None:
+    desk = Desk(sandbox)
+    ran = sandbox.repo.parent / "ran"
+    settings = sandbox.repo / ".siding" / "config.yaml"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({"status_line": {"command": f"touch {ran}; echo theirs"}}))
+
+    async def go() -> None:
+        app = _at_task(desk)
+        async with app.run_test(size=(120, 12)):
+            place = app.place
+            assert place is not None
+            await _until(lambda: "`siding trust`" in place.foot.said)
+            assert not ran.exists()
+            trust(desk.project, repository_hooks(desk.project))
+            app.line.look_for_changes()
+            await _until(lambda: _last(app).startswith("theirs"))
+            assert ran.exists()
 
     asyncio.run(go())

@@ -8,6 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.assistant.loop.effort import (
+    EffortChoice,
+    EffortFrom,
+    EffortMistake,
+    change_effort,
+    effort_named,
+)
 from siding.faces.tui.effort.model import (
     POSITIONS,
     USUAL,
@@ -63,6 +70,28 @@ def test_measured_confirm(case: dict[str, Any]) -> None:
 def test_measured_levels(case: dict[str, Any]) -> None:
     """What is no level is shown as the usual one."""
     assert (level_of(str(case["args"][0])) or USUAL) is Position(case["result"])
+
+
+# What is no effort is an error here, and a number is kept as a level is: decided so for the agent.
+REFUSED = ("", "50.7", -1, True)
+KEPT = {50: 50}
+
+
+@pytest.mark.parametrize("case", CASES["effort.parse_value"], ids=str)
+def test_measured_values(case: dict[str, Any]) -> None:
+    (said,) = case["args"]
+    if said in REFUSED:
+        with pytest.raises(EffortMistake):
+            effort_named(str(said))
+    else:
+        assert effort_named(str(said)) == case["result"]
+
+
+@pytest.mark.parametrize("case", CASES["effort.persistable"], ids=str)
+def test_measured_kept_efforts(case: dict[str, Any]) -> None:
+    (said,) = case["args"]
+    now = EffortChoice(None, EffortFrom.MODEL)
+    assert change_effort(str(said), now).settings == KEPT.get(said, case["result"])
 
 
 def test_a_word_is_a_level_in_either_case_and_ultra_is_none() -> None:
