@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from forked_starts import ROOM
 from forking import LENGTH, Request, address_space
 
 _ADDRESS = "SIDING_FORKING_AT"  # of the process that forks, without the zero in front
@@ -121,7 +122,8 @@ def start() -> str:
         listening.listen(64)
         script = str(Path(__file__).with_name("forking.py"))
         starting = subprocess.Popen(
-            [sys.executable, script, str(listening.fileno())],
+            [sys.executable, script, str(listening.fileno()), ROOM],
+            env={**os.environ, "ROOM": ROOM},
             stdin=subprocess.PIPE,
             pass_fds=[listening.fileno()],
         )

@@ -25,6 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+import forked_starts
 import huge_pages
 
 LENGTH = struct.Struct("!Q")  # of the marshalled request, sent with the streams
@@ -199,6 +200,8 @@ def _command(request: Request) -> int:
         import planted
 
         planted.plant(request.mistake)
+    elif not request.filter:
+        forked_starts.use()
     from siding.faces.cli.main import main
 
     sys.argv = ["siding", *request.words]
