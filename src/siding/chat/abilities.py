@@ -20,7 +20,7 @@ WORDS = {
     "models": "changes its model",
     "modes": "changes its mode",
     "efforts": "changes its effort",
-    "effort_variable": "has a variable that goes before",
+    "effort_variable": "takes its effort from a variable first",
     "pictures": "takes pictures",
     "commands": "lists its own commands",
     "compacts": "is told to compact",
