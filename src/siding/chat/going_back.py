@@ -28,7 +28,9 @@ class Present(NamedTuple):
 def present_of(talk: Talk, prompt: Waiting, *, can: bool) -> Present:
     """Return what the recorder has to know of the conversation. `can`: its agent can go back."""
     back = talk.back
-    copied = Copied(back.session, back.before) if back is not None and back.before else Copied()
+    copied = Copied(*talk.copied[1:]) if talk.copied[:1] == (talk.session,) else Copied()
+    if back is not None:
+        copied = Copied(back.session, back.before) if back.before else Copied()
     is_new = talk.taken == 0 and back is None
     return Present(talk.session, is_new, copied, can and not prompt.remembers)
 

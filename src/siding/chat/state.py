@@ -159,6 +159,7 @@ def _turn_ended(talk: Talk, line: Mapping[str, Any]) -> Talk:
     is_on_its_way = talk.is_by_itself and not talk.is_taken
     return talk._replace(
         back=None if talk.is_taken else talk.back,
+        copied=_copied(talk) if talk.is_taken else talk.copied,
         sent=talk.sent if is_on_its_way else None,
         is_running=False,
         is_by_itself=False,
@@ -303,6 +304,13 @@ def _going_back(talk: Talk, line: Mapping[str, Any]) -> Talk:
         came_from=talk.kept_session,
     )
     return talk._replace(back=back, is_taken=False, untold=whole(line.get("untold")))
+
+
+def _copied(talk: Talk) -> tuple[str, ...]:
+    back = talk.back
+    if back is None or not back.before:
+        return talk.copied
+    return (talk.session, back.session, back.before)
 
 
 def _went_back(talk: Talk, _line: Mapping[str, Any]) -> Talk:

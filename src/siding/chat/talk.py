@@ -167,6 +167,9 @@ class Talk(NamedTuple):
     told_with: str = ""  # the prompt with which the present agent heard of it last
     told_until: int = 0  # and up to which line
     back: Back | None = None
+    # The newest copy in which it went on, of which conversation, and without which turn on: a turn
+    # there that was cut off has no step that says so.
+    copied: tuple[str, ...] = ()
     stays: tuple[str, ...] = ()  # a conversation and a turn before which its agent does not go back
 
     @property
