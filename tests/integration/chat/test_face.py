@@ -53,6 +53,6 @@ def test_the_page_does_what_it_says(sandbox: Sandbox) -> None:
             "began True",
             "calc c1",
         ]
-        sandbox.siding("undo", "-t", "calc")
+        sandbox.siding("undo", "-t", "calc", "--wait")  # its agent is ending
     finally:
         stop_all(sandbox)
