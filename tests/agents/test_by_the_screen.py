@@ -1,5 +1,6 @@
 """A person works a task of a real agent by the terminal's screen alone, in a real tmux."""
 
+import re
 import shlex
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from agents.conftest import agent_named
 from sandbox import SIDING, Sandbox
 from tmux import Tmux
+
+_LETTERS = re.compile(r"type (\S \S \S \S) : that answers")
 
 
 @pytest.mark.timeout(400)
@@ -51,7 +54,7 @@ def test_a_task_from_its_start_to_its_apply_and_back(
 def test_a_conversation_is_had_in_its_tab(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
     with agent_named(sandbox, name) as agent:
         model = agent.says(
-            ["# Painting", "It will be **azure**."],
+            ["# Painting\n\nIt will be **azure**."],
             [agent.shell("echo azure >hello.txt")],
             ["It is azure."],
         )
@@ -77,11 +80,15 @@ def test_a_conversation_is_had_in_its_tab(sandbox: Sandbox, tmp_path: Path, name
             tmux.until_shown("you      Paint it", "Painting", "tokens")
             tmux.type("And now do it")
             tmux.press("Enter")
-            tmux.until(lambda: "It is azure." in tmux.screen or "ctrl+y" in tmux.screen)
-            while "It is azure." not in tmux.screen:
-                tmux.press("C-y")
-                tmux.press_until("1", lambda: "permission" not in tmux.screen)
-                tmux.until(lambda: "It is azure." in tmux.screen or "ctrl+y" in tmux.screen)
+            tmux.until_shown("May claude run this?", "ctrl+y or tab answers")
+            tmux.press("C-y")
+            tmux.until_shown("digit")
+            tmux.press_until("1", lambda: _LETTERS.search(tmux.screen))
+            letters = _LETTERS.search(tmux.screen)
+            assert letters is not None
+            for each in letters[1].split():
+                tmux.press(each)
+            tmux.until_shown("It is azure.")
             assert (sandbox.workspace() / "hello.txt").read_text() == "azure\n"
         assert len(model.requests) == 3
         sandbox.siding("chat", "end", "--now", status=None)

@@ -236,7 +236,7 @@ def test_a_long_story_is_read_searched_and_bounded(
             lock = held_alone(desk.project, chat, QUEUE_WORK)
             assert lock is not None
             with lock, writing(desk.project, chat) as story:
-                story.add(Text("\n".join(f"* new {n}" for n in range(12))))
+                story.add(Text("\n".join(f"* new {n}" for n in range(14))))
             await screen.press("r")
             await screen.sees("▼ 1", "new lines, end follows")
             assert view.place == place, "what is read stays where it is"

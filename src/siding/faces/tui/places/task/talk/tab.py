@@ -182,6 +182,8 @@ class TalkTab(Tab):
 
     def _take_chat(self, chat: Chat | None) -> None:
         is_first, self._is_read = not self._is_read, True
+        if self._following is not None:
+            self._following.wake()
         same = chat is not None and self._chat is not None and chat.id == self._chat.id
         if not same and not (chat is None and self._chat is None and not is_first):
             self._leave_chat()
