@@ -99,24 +99,24 @@ def test_a_secret_that_begins_where_nothing_is_read(case: tuple[str, str, str]) 
     for back in range(0, len(text), max(1, len(text) // 7)):
         head = UNREAD if back == 0 else UNREAD + QUIET[:-back]
         data = head + text + b"\n" + READ_AGAIN
-        limited = _behind_what_is_not_read(data)
-        assert_nothing_more_is_shown(limited, redacted(data, [], ENDLESS))
+        limited = _behind_what_is_not_read(data, NONE)
+        assert_nothing_more_is_shown(limited, _behind_what_is_not_read(data, ENDLESS))
         assert limited.endswith(READ_AGAIN[-500:])
 
 
-def _behind_what_is_not_read(data: bytes) -> bytes:
-    """Return what a stream without credit makes of the data: what all begin with goes once
-    through one stream, of which each then has a copy."""
-    begun, out = _begun()
+def _behind_what_is_not_read(data: bytes, allowance: Allowance) -> bytes:
+    """Return what a stream makes of the data: what all begin with goes once through one stream, of
+    which each then has a copy."""
+    begun, out = _begun(allowance)
     if not data.startswith(BEGINNING):
-        return redacted(data, [], NONE)
-    stream = copy.deepcopy(begun, {id(each): each for each in (RULES, NONE)})
+        return redacted(data, [], allowance)
+    stream = copy.deepcopy(begun, {id(each): each for each in (RULES, allowance)})
     return out + stream.feed(data[len(BEGINNING) :]) + stream.close()
 
 
 @cache
-def _begun() -> tuple[Stream, bytes]:
-    stream = Stream(RULES, sieve_after=None, allowance=NONE)
+def _begun(allowance: Allowance) -> tuple[Stream, bytes]:
+    stream = Stream(RULES, sieve_after=None, allowance=allowance)
     return stream, stream.feed(BEGINNING)
 
 

@@ -27,9 +27,19 @@ Tree = dict[bytes, tuple[str, bytes]]
 
 
 class World:
-    """One repository of a user called Ada, and one task of hers."""
+    """One repository of a user called Ada, and one task of hers.
 
-    def __init__(self, directory: Path, *, object_format: str = "sha1", bare: bool = False) -> None:
+    Git makes the repository, or it is a copy of the one in `begun`.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        object_format: str = "sha1",
+        bare: bool = False,
+        begun: Path | None = None,
+    ) -> None:
         self.directory = directory
         self.home = directory / "home"
         self.home.mkdir(parents=True)
@@ -44,18 +54,13 @@ class World:
             "LC_ALL": "C",
         }
         self.root = directory / "repo"
-        bare_option = ["--bare"] if bare else []
-        self.user(
-            "init",
-            "-q",
-            "-b",
-            "main",
-            f"--object-format={object_format}",
-            *bare_option,
-            str(self.root),
-            cwd=directory,
-        )
-        self.user("config", "gc.auto", "0")
+        if begun is None:
+            options = [f"--object-format={object_format}", *(["--bare"] if bare else [])]
+            self.user("init", "-q", "-b", "main", *options, str(self.root), cwd=directory)
+            self.user("config", "gc.auto", "0")
+        else:
+            shutil.copytree(begun, self.root, symlinks=True)
+            self.user("update-index", "-q", "--refresh")
         self.git = Git.find(self.env)
         self.worktree = directory / "work" / TASK
         self.branch = "siding/task"
