@@ -155,6 +155,7 @@ class Conversation(RuleBasedStateMachine):
         self.open_asks: list[str] = []
         self.turn, self.is_closing = "", False
         self.hosts += 1
+        talk = self.machine.talk  # a prompt may have been taken where it had gone back to
         self.machine.heard([Opened(f"s{self.hosts}" if talk.back else talk.session or "s")])
         self.act()
 
