@@ -9,7 +9,7 @@ import select
 import threading
 from contextlib import suppress
 
-from siding.chat.helpers import Helper, Helpers
+from siding.chat.beside import Helper, Helpers
 from siding.chat.pace import Pace
 from siding.chat.partition import Partition
 from siding.chat.parts import Shift

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from siding.chat.helpers import Helper, HelperState
+from siding.chat.beside import Helper, HelperState
 from siding.faces.tui.selector.model import End, Entry, Kind
 from siding.feed.model import Feed, RowKind, State
 from siding.feed.model import Row as FeedRow

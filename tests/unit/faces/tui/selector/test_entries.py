@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from siding.chat.helpers import Helper, HelperState
+from siding.chat.beside import Helper, HelperState
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.selector.drawing import MOST_ROWS, duration, hint, rows_of_selector
 from siding.faces.tui.selector.entries import all_entries, entry_of, seconds

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from siding.chat.helpers import Helper
+from siding.chat.beside import Helper
 from siding.faces.tui.acts.beside import end_entry
 from siding.faces.tui.places.task.talk.port import TalkPort
 from siding.faces.tui.rows.styles import Look

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from siding.chat.helpers import MOST_ENDED, Helper, Helpers, HelperState
+from siding.chat.beside import MOST_ENDED, Helper, Helpers, HelperState
 
 
 def _at(second: int) -> str:
