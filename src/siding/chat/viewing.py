@@ -9,6 +9,7 @@ import select
 import threading
 from contextlib import suppress
 
+from siding.chat.beside import Helper, Helpers
 from siding.chat.pace import Pace
 from siding.chat.partition import Partition
 from siding.chat.parts import Shift
@@ -33,6 +34,7 @@ class Portion(NamedTuple):
     is_cut: bool = False  # the story begins before what is shown
     has_host: bool = False
     window: int = 0  # tokens that its model takes; 0 is not known
+    helpers: tuple[Helper, ...] = ()  # that work beside it, and the newest that have
 
 
 class StoryView:
@@ -42,6 +44,7 @@ class StoryView:
         self._chat = chat
         self._most = most_bytes
         self._partition = Partition()
+        self._helpers = Helpers()
         self._talk = Talk()
         self._watch: Watch | None = None
         self._is_cut = False
@@ -58,11 +61,21 @@ class StoryView:
         for line in watch.records():
             self._talk = after(self._talk, line) if _seq(line) > self._talk.seq else self._talk
             self._partition.take(line)
+            self._helpers.take(line)
         has_host = watch.has_host or self._chat.has_host()
         talk = self._talk if has_host else self._talk.left_behind()
         part = self._partition
         shifts = tuple(part.shifts())
-        return Portion(talk, shifts, part.pace, part.left_out, self._is_cut, has_host, part.window)
+        return Portion(
+            talk,
+            shifts,
+            part.pace,
+            part.left_out,
+            self._is_cut,
+            has_host,
+            part.window,
+            self._helpers.found(is_live=has_host),
+        )
 
     def wait(self, seconds: float) -> None:
         """Wait until there may be more, somebody wakes this, or so long."""

@@ -4,6 +4,7 @@
     once COMMAND (as run, but "always" is not offered)
     edit FILE TEXT  ask QUESTION    plan STEP     limit [UNTIL, a Unix time]
     fail WHY        background NAMES (what it has running beside its turns)
+    helper FILE (one that says "looking", until it is there)
     pour COUNT SIZE (pieces of text of so many bytes each, as fast as it can)
     forget (never say that it has it)    recall (say which prompts it knows, by their first lines)
 
@@ -174,6 +175,8 @@ class Scripted:
             case "wait":
                 while not Path(rest).exists():
                     self.listen(0.02)
+            case "helper":
+                self.helper(Path(rest))
             case "run" | "once":
                 self.tool("Bash", {"command": rest}, lambda: _ran(rest), keeps=word == "run")
             case "edit":
@@ -211,6 +214,17 @@ class Scripted:
                 self.piece("text", f"{number} ".ljust(size - 1, "x") + "\n")
         else:
             self.piece("text" if word == "say" else "thinking", rest + "\n")
+
+    def helper(self, until: Path) -> None:
+        self.calls += 1
+        call, given = f"call-{self.calls}", {"description": "look around", "subagent_type": "Scout"}
+        self.started(call, "Task", given)
+        said = [{"type": "text", "text": "looking\n"}]
+        message = {"id": f"in-{call}", "role": "assistant", "content": said}
+        self.say({"type": "assistant", "message": message, "parent_tool_use_id": call})
+        while not until.exists():
+            self.listen(0.02)
+        self.ended(call, "nothing there", failed=False)
 
     def notice(self, word: str, rest: str) -> None:
         if word == "recall":

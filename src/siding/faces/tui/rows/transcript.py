@@ -272,6 +272,14 @@ class Transcript(Rows):
             self._folding = False
         self._settle()
 
+    def show_part(self, key: str) -> None:
+        """Unfold a part, and bring it to the top with the cursor on it; KeyError if not there."""
+        if key in self.foldable() and not self.is_open(key):
+            self.toggle(key)
+        item = self.item_of(key)
+        self.stand_on(item)
+        self.go_to_item(item)
+
     def _settle(self) -> None:
         if not self._folding:
             super()._settle()

@@ -44,6 +44,7 @@ class Entry(NamedTuple):
     end: End = End.NONE
     tokens: int = 0  # 0: not known
     address: str = ""  # where it can be looked at, if it has a place of its own
+    part: str = ""  # below which part of the story it can be, if it has none
 
     @property
     def is_running(self) -> bool:

@@ -89,6 +89,10 @@ class AgentSelector(Widget):
         now = self._now_s()
         self._become(expired(taken(self.selector, entries, now), now))
 
+    def clear(self) -> None:
+        """Show nothing: what comes next is of another conversation."""
+        self._become(Selector())
+
     def take_keys(self) -> bool:
         """Take the keys, if there is something to choose; tell whether it does."""
         self._become(focused(self.selector))
@@ -105,6 +109,11 @@ class AgentSelector(Widget):
         event.prevent_default()
         self._carry_out(press(self.selector, key, self._now_s()))
 
+    def on_focus(self) -> None:
+        """Have the keys, also if they came by the mouse."""
+        if not self.selector.is_focused:
+            self._become(focused(self.selector))
+
     def on_blur(self) -> None:
         """Give the keys up: something else has the focus."""
         self._become(unfocused(self.selector))
@@ -114,6 +123,10 @@ class AgentSelector(Widget):
         step = view(self.selector, "", self._now_s())
         self._carry_out(step)
         return bool(step.acts)
+
+    def shown_elsewhere(self) -> None:
+        """Mark the conversation again: what was chosen is no part of it."""
+        self._become(view(self.selector, "", self._now_s()).selector)
 
     def stop_or_clear(self) -> None:
         """End the one that is shown, or take it off the list if it has ended."""

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from siding.chat.beside import Helper, HelperState
 from siding.faces.tui.rows.styles import Look, Palette
 from siding.faces.tui.selector.drawing import MOST_ROWS, duration, hint, rows_of_selector
-from siding.faces.tui.selector.entries import Helpers, all_entries, call_of, seconds
+from siding.faces.tui.selector.entries import all_entries, entry_of, seconds
 from siding.faces.tui.selector.model import (
     End,
     Entry,
@@ -34,54 +35,19 @@ def test_a_day() -> None:
     assert duration(90_060_000) == "1d 1h 1m"
 
 
-def _said(event: str, second: int, **more: Any) -> dict[str, Any]:
-    return {"event": event, "at": f"2026-11-28T10:00:{second:02d}Z", **more}
-
-
-def _told(*lines: dict[str, Any]) -> Helpers:
-    helpers = Helpers()
-    for each in lines:
-        helpers.take(each)
-    return helpers
-
-
-TASK = _said(
-    "tool-started",
-    1,
-    call="t1",
-    name="Task",
-    title="Research src/hooks",
-    input={"subagent_type": "Explore"},
-)
-INSIDE = _said("tool-started", 2, call="t2", name="Read", title="hooks.py", inside="t1")
-
-
-def test_a_call_in_which_others_are_made_is_a_helper() -> None:
-    assert _told(TASK).entries() == []
-    (found,) = _told(TASK, INSIDE).entries()
-    assert (found.kind, found.name, found.about) == (Kind.AGENT, "Explore", "Research src/hooks")
-    assert found.is_running
-    assert found.started_s == seconds("2026-11-28T10:00:01Z")
-    assert call_of(found.key) == "t1"
-    ended = _told(TASK, INSIDE, _said("tool-ended", 9, call="t1")).entries()
-    assert [(each.end, each.lasted_s(0)) for each in ended] == [(End.DONE, 8.0)]
-    failed = _told(TASK, INSIDE, _said("tool-ended", 9, call="t1", failed=True)).entries()
-    assert failed[0].end is End.FAILED
-    cut = _told(TASK, INSIDE, _said("turn-ended", 9, how="stopped")).entries()
-    assert not cut[0].is_running
-
-
-def test_what_is_in_the_background_is_listed_until_it_is_not() -> None:
-    first = _said("in-background", 1, running=["npm run dev"])
-    both = _said("in-background", 5, running=["npm run dev", "tail -f log"])
-    helpers = _told(first, both, _said("in-background", 9, running=["tail -f log"]))
-    found = {each.about: each for each in helpers.entries()}
-    assert found["npm run dev"].lasted_s(0) == 8.0
-    assert found["tail -f log"].is_running
-    again = _told(first, _said("in-background", 5, running=[]), _said("hosted", 6), first)
-    assert [each.is_running for each in again.entries()] == [True]
-    over = _told(first, _said("ended", 7))
-    assert [each.is_running for each in over.entries()] == [False]
+def test_helpers_are_entries() -> None:
+    begun = "2026-11-28T10:00:01Z"
+    runs = Helper("call:t1", "Explore", "Research", begun, part="c-t1")
+    shell = Helper("background:x", "background", "x", begun)
+    failed = runs.over("2026-11-28T10:00:09Z", HelperState.FAILED)
+    found = [entry_of(each) for each in (runs, shell, failed)]
+    assert [(each.kind, each.end, each.part) for each in found] == [
+        (Kind.AGENT, End.NONE, "c-t1"),
+        (Kind.SHELL, End.NONE, ""),
+        (Kind.AGENT, End.FAILED, "c-t1"),
+    ]
+    assert found[0].started_s == seconds(begun)
+    assert found[2].lasted_s(0) == 8.0
 
 
 def test_runs_of_workflows_and_their_agents_are_of_the_feed() -> None:
@@ -89,7 +55,7 @@ def test_runs_of_workflows_and_their_agents_are_of_the_feed() -> None:
     flow = row("f", kind=RowKind.WORKFLOW, parent=task.key, name="review")
     agent = row("m", State.BROKE, kind=RowKind.AGENT, parent=flow.key, name="review:sql")
     other = row("o", kind=RowKind.WORKFLOW, parent="elsewhere")
-    found = list(all_entries(feed(task, flow, agent, other), task.key, Helpers()))
+    found = list(all_entries(feed(task, flow, agent, other), task.key, ()))
     assert [(each.key, each.kind, each.end) for each in found] == [
         ("f", Kind.WORKFLOW, End.NONE),
         ("m", Kind.MEMBER, End.FAILED),

@@ -117,6 +117,10 @@ OF_COMPOSER = (
     Key("help", ("f1",), "the keys of this place; type to filter, enter runs one", "keys"),
 )
 
+# While the selector has the keys: its own are in the selector, letters mean nothing there.
+_BESIDE = ("page_up", "page_down", "answer", "help")
+OF_BESIDE = tuple(each for each in OF_COMPOSER if each.act in _BESIDE)
+
 OF_QUEUE = (
     Key("down", ("j", "down"), "a prompt down"),
     Key("up", ("k", "up"), "a prompt up"),

@@ -143,6 +143,8 @@ class TaskPlace(SheetKeys):
             self._look_at(row)
         self._row = row
         self._show_ask(feed)
+        if self._opened is not None:
+            self.talk.take_feed()
         if is_new and self._opened is not None:
             self._stale |= set(self.tabs)
             self._refresh_tab(changed=True)

@@ -38,6 +38,9 @@ class TalkPort(Protocol):
     def to_story(self) -> None:
         """Give the keys to the story."""
 
+    def to_field(self) -> None:
+        """Give the keys to the field."""
+
     def to_queue(self) -> None:
         """Give the keys to what waits."""
 

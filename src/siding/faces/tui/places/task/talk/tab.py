@@ -13,9 +13,10 @@ from siding.chat.store import Chat, Chats
 from siding.chat.talk import Standing, Talk
 from siding.chat.viewing import Portion, StoryView
 from siding.faces.tui.keys import Key
-from siding.faces.tui.places.task.keys import OF_COMPOSER, OF_QUEUE, OF_TALK
+from siding.faces.tui.places.task.keys import OF_BESIDE, OF_COMPOSER, OF_QUEUE, OF_TALK
 from siding.faces.tui.places.task.tab import Tab, TaskPage
 from siding.faces.tui.places.task.talk.beginning import Beginning
+from siding.faces.tui.places.task.talk.beside import Beside
 from siding.faces.tui.places.task.talk.changing import Changing
 from siding.faces.tui.places.task.talk.following import Following
 from siding.faces.tui.places.task.talk.heading import heading, settings
@@ -33,12 +34,9 @@ _TWICE_S = 1.5  # within which a second escape stops the turn
 
 
 class TalkFoot(Vertical):
-    """What is below the answer card: the field, and room for what belongs below it."""
+    """What is below the answer card: the field, and what works beside the conversation."""
 
-    DEFAULT_CSS = """
-    TalkFoot { height: auto; display: none; }
-    TalkFoot > #below-composer { height: auto; }
-    """
+    DEFAULT_CSS = "TalkFoot { height: auto; display: none; }"
 
 
 class TalkTab(Tab):
@@ -56,8 +54,8 @@ class TalkTab(Tab):
         self.writing = Writing(self, self.slashes)
         self.changing = Changing(self)
         self.beginning = Beginning(self)
-        self.below = Vertical(id="below-composer")
-        self.foot = TalkFoot(self.writing.completions, self.writing.field, self.below)
+        self.beside = Beside(self, self.view)
+        self.foot = TalkFoot(self.writing.completions, self.writing.field, self.beside)
         self.wanted = ""  # the id of a conversation; "" for the newest
         self.story = Story(self.view)
         self.portion: Portion | None = None
@@ -146,15 +144,18 @@ class TalkTab(Tab):
         """Which of its parts has the keys."""
         if self.writing.field.has_focus:
             return "field"
+        if self.beside.has_keys:
+            return "beside"
         return "queue" if self.queue.has_focus else ""
 
     def keys_now(self) -> tuple[Key, ...]:
-        return {"field": OF_COMPOSER, "queue": OF_QUEUE}.get(self.state, OF_TALK)
+        tables = {"field": OF_COMPOSER, "beside": OF_BESIDE, "queue": OF_QUEUE}
+        return tables.get(self.state, OF_TALK)
 
     @property
     def is_alone(self) -> bool:
-        """Whether the keys of the task do not count: letters are typed."""
-        return self.state == "field"
+        """Whether the keys of the task do not count: letters are typed, or mean nothing."""
+        return self.state in ("field", "beside")
 
     def status(self) -> str:
         """Return what the head says of the conversation."""
@@ -194,6 +195,7 @@ class TalkTab(Tab):
             else:
                 self.wanted = chat.id  # a newer one does not take its place by itself
                 self._following = Following(StoryView(chat), self._take, self._failed)
+        self.beside.look()
         self.page.told()
 
     def _leave_chat(self) -> None:
@@ -204,6 +206,7 @@ class TalkTab(Tab):
             self._following = None
         self.portion = None
         self.story.clear()
+        self.beside.clear()
 
     def _take(self, portion: Portion) -> None:
         """Show what is new."""
@@ -212,6 +215,7 @@ class TalkTab(Tab):
         for shift in portion.shifts:
             self.story.take(shift)
         self.story.bound()
+        self.beside.take(portion.helpers)
         if before is None or before.talk != portion.talk:
             self.queue.show(portion.talk)
             if not self.queue.prompts and self.queue.has_focus:
@@ -230,6 +234,11 @@ class TalkTab(Tab):
             self._following.wake()
         if self._chat is None:
             self.read()
+
+    def take_feed(self) -> None:
+        """Take in that the feed is another one: workflows may have begun, or ended."""
+        if self._is_read:
+            self.beside.look()
 
     def show_chat(self, chat: str) -> None:
         """Show a conversation by its id."""
@@ -252,7 +261,7 @@ class TalkTab(Tab):
     def back(self) -> None:
         if self._part == "queue" and self.queue.prompts:
             self.queue.focus()
-        elif self._part == "field" or self._chat is None:
+        elif self._part in ("field", "beside") or self._chat is None:
             self.to_field()
         else:
             self.to_story()
@@ -272,7 +281,11 @@ class TalkTab(Tab):
             self._following.close()
 
     def may_leave(self) -> bool:
-        """Stop the turn at the second `escape` from the field; do not leave by it."""
+        """Stop the turn at the second `escape` from the field; do not leave by it. A helper that
+        is shown is left first.
+        """
+        if self.beside.leave_view():
+            return False
         if time.monotonic() - self.writing.escaped_at > _TWICE_S:
             return True
         self.writing.escaped_at = -10.0
@@ -284,7 +297,7 @@ class TalkTab(Tab):
         self.writing.field.fit()
 
     def use(self, look: Look) -> None:
-        for each in (self.view, self.queue, self.writing.completions):
+        for each in (self.view, self.queue, self.writing.completions, self.beside):
             each.use(look)
 
     # Keys of the story.
@@ -370,13 +383,17 @@ class TalkTab(Tab):
         self.writing.newline()
 
     def act_leave_field(self) -> None:
-        self.writing.leave()
+        """Leave a helper that is shown, else the field."""
+        if not self.beside.leave_view():
+            self.writing.leave()
 
     def act_earlier(self) -> None:
         self.writing.go_in_history(1)
 
     def act_later(self) -> None:
-        self.writing.go_in_history(-1)
+        """Show a later prompt; from the empty field go to what works beside, if anything does."""
+        if self.writing.field.text or not self.beside.take_keys():
+            self.writing.go_in_history(-1)
 
     def act_history(self) -> None:
         self.writing.search_history()
