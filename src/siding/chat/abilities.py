@@ -4,8 +4,9 @@ import shutil
 from collections.abc import Iterator, Mapping
 
 from siding.agents.table import BY_NAME, OWN
+from siding.agents.talking.abilities import Abilities, Evidence
 from siding.agents.talking.any_program import ANY_PROGRAM, talking_of
-from siding.agents.talking.port import TALKING, Abilities, Evidence
+from siding.agents.talking.port import TALKING
 from siding.ground.errors import UsageError
 from siding.ground.namedtuples import NamedTuple
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from siding.agents.table import OWN
-from siding.agents.talking.port import Abilities
+from siding.agents.talking.abilities import Abilities
 from siding.agents.talking.servers import McpServer, servers_in
 from siding.asking.answer import answer as answer_decision
 from siding.asking.answer import cancel as cancel_decision

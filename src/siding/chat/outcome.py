@@ -7,7 +7,8 @@ then, and does to its story what a host would; nothing is sent.
 import time
 from collections.abc import Callable
 
-from siding.agents.talking.port import Abilities, Answer, Event, Parts
+from siding.agents.talking.abilities import Abilities
+from siding.agents.talking.port import Answer, Event, Parts
 from siding.chat.conversations import Task, ensure_host, put, wake
 from siding.chat.events import SettingsAsked
 from siding.chat.following import told

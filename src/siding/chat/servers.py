@@ -7,7 +7,8 @@ be secret. The story has their names.
 import json
 from collections.abc import Sequence
 
-from siding.agents.talking.port import Abilities, Trouble, Troubled
+from siding.agents.talking.abilities import Abilities
+from siding.agents.talking.port import Trouble, Troubled
 from siding.agents.talking.servers import HTTP, McpServer, as_acp, servers_in
 from siding.chat.requests import LONGEST
 from siding.chat.store import Chat

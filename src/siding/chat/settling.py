@@ -3,7 +3,8 @@
 import time
 from contextlib import suppress
 
-from siding.agents.talking.port import Evidence, Hold, Proof, Sent, Talking
+from siding.agents.talking.abilities import Evidence
+from siding.agents.talking.port import Hold, Proof, Sent, Talking
 from siding.chat.machine import Machine
 from siding.chat.store import Chat
 from siding.chat.talk import Talk, Waiting

@@ -14,11 +14,11 @@ import pytest
 from agents.calls import acp_agent
 from agents.talking.driver import Driven
 from siding.agents.acp.talking import ANY
+from siding.agents.talking.abilities import Evidence
 from siding.agents.talking.port import (
     Answer,
     Asked,
     Event,
-    Evidence,
     Hold,
     How,
     Picture,

@@ -16,6 +16,7 @@ from agents.talking.acp_rows import ACP_ROWS
 from agents.talking.driver import Driven, said
 from agents.talking.rows import PICTURE, Place
 from agents.talking.rows import ROWS as OWN_ROWS
+from siding.agents.talking.abilities import Evidence
 from siding.agents.talking.port import (
     Answer,
     Applied,
@@ -25,7 +26,6 @@ from siding.agents.talking.port import (
     Compacted,
     Edit,
     Event,
-    Evidence,
     How,
     Part,
     Picture,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from siding.agents.talking.port import Abilities
+from siding.agents.talking.abilities import Abilities
 from siding.chat.abilities import WORDS, all_abilities, rows
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "chat-agents.md"

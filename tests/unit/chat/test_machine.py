@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from siding.agents.talking.abilities import Abilities
 from siding.agents.talking.port import (
-    Abilities,
     Answer,
     Asked,
     AskGone,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from siding.agents.talking.port import Abilities
+from siding.agents.talking.abilities import Abilities
 from siding.agents.talking.servers import McpServer, as_codex, as_document, servers_in
 from siding.chat.servers import keep_servers, kept_servers, not_taken, taken_by
 from siding.chat.store import Chat

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from siding.agents.talking.abilities import Abilities, Evidence
 from siding.agents.talking.port import (
-    Abilities,
-    Evidence,
     Hold,
     Meaning,
     Opened,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from siding.agents.talking.abilities import Abilities
 from siding.agents.talking.port import (
-    Abilities,
     Answer,
     Event,
     How,

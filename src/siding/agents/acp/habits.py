@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning
+from siding.agents.talking.abilities import Abilities, Evidence
+from siding.agents.talking.port import Hold, Meaning
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import mapping, text
 

@@ -16,15 +16,14 @@ from siding.agents.claude.models import offered_in
 from siding.agents.claude.spending import Spending
 from siding.agents.claude.troubles import trouble_of_answer, trouble_of_limit, trouble_of_retry
 from siding.agents.claude.turns import Turns
+from siding.agents.talking.abilities import Abilities, Evidence
 from siding.agents.talking.lines import JsonLine, LineCutter, in_line
 from siding.agents.talking.port import (
-    Abilities,
     Answer,
     Applied,
     AskGone,
     Compacted,
     Event,
-    Evidence,
     How,
     InBackground,
     Meaning,

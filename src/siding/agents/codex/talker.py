@@ -25,8 +25,8 @@ from siding.agents.codex.models import offered_in
 from siding.agents.codex.modes import MODES, PLAN, mode_of, settings_of
 from siding.agents.codex.thread_events import ThreadEvents
 from siding.agents.codex.troubles import Troubles, not_opened, reason_of
+from siding.agents.talking.abilities import Abilities
 from siding.agents.talking.port import (
-    Abilities,
     Answer,
     Applied,
     AskGone,

@@ -16,15 +16,8 @@ from siding.agents.codex.start_questions import kept_in, said_of_projects, trust
 from siding.agents.codex.taken import proof_in
 from siding.agents.codex.talker import CodexTalker, ThreadStart
 from siding.agents.start_questions import CannotTell, Start
-from siding.agents.talking.port import (
-    Abilities,
-    Evidence,
-    Hold,
-    Opening,
-    Proof,
-    Sent,
-    Talking,
-)
+from siding.agents.talking.abilities import Abilities, Evidence
+from siding.agents.talking.port import Hold, Opening, Proof, Sent, Talking
 from siding.agents.talking.servers import as_codex
 from siding.ground.namedtuples import NamedTuple
 from siding.ground.storage.fields import said

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from siding.agents.acp.habits import Counts, Habits
 from siding.agents.acp.records import home_of, lines_of
 from siding.agents.acp.talking import AcpTalking
-from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
+from siding.agents.talking.abilities import Abilities, Evidence
+from siding.agents.talking.port import Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping, text
 
 

@@ -21,7 +21,8 @@ from typing import Any
 from siding.agents.acp.habits import Counts, Habits
 from siding.agents.acp.records import home_of, lines_of, text_of
 from siding.agents.acp.talking import AcpTalking
-from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
+from siding.agents.talking.abilities import Abilities, Evidence
+from siding.agents.talking.port import Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping, mappings, text
 
 _CONTEXT = "<session_context>"  # begins what it says itself before the first prompt

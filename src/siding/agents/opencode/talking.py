@@ -18,7 +18,8 @@ from siding.agents.acp.habits import Habits
 from siding.agents.acp.records import home_of
 from siding.agents.acp.talking import AcpTalking
 from siding.agents.settings import without_comments
-from siding.agents.talking.port import Abilities, Evidence, Hold, Meaning, Talking
+from siding.agents.talking.abilities import Abilities, Evidence
+from siding.agents.talking.port import Hold, Meaning, Talking
 from siding.ground.storage.fields import mapping, text
 
 _CONTENT = "OPENCODE_CONFIG_CONTENT"

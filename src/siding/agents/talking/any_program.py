@@ -13,9 +13,9 @@ import codecs
 import os
 from collections.abc import Mapping, Sequence
 
+from siding.agents.talking.abilities import Abilities
 from siding.agents.talking.port import (
     TALKING,
-    Abilities,
     Answer,
     Event,
     Hold,

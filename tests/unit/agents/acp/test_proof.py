@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from siding.agents.acp.talking import ANY, proven
-from siding.agents.talking.port import TALKING, Evidence, Hold, Proof, Sent, Talking
+from siding.agents.talking.abilities import Evidence
+from siding.agents.talking.port import TALKING, Hold, Proof, Sent, Talking
 
 SESSION = "a7a4040e-3d1b-4c5e-abca-728b6e054706"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from siding.agents.talking.abilities import Evidence
 from siding.agents.talking.any_program import ANY_PROGRAM, LineTalker
 from siding.agents.talking.port import (
-    Evidence,
     Hold,
     How,
     Opened,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from siding.agents.talking.port import Abilities
+from siding.agents.talking.abilities import Abilities
 from siding.asking.decisions.record import AlreadyClosed
 from siding.chat.face import McpServer, OpenAsk, Reply
 from siding.faces.acp.blocks import Said
