@@ -31,6 +31,14 @@ class Field(TextArea):
     }
     """
 
+    def on_unmount(self) -> None:
+        """Have the app forget it: Textual does so when the theme changes, which it never does here.
+
+        Else each task that was looked at would be held by the app.
+        """
+        for watchers in getattr(self.app, "__watchers", {}).values():
+            watchers[:] = [each for each in watchers if each[0] is not self]
+
     def takes(self, event: Key) -> bool:
         """Do what a key means here; tell whether it meant something."""
         del event
