@@ -57,8 +57,8 @@ class Killed(Conversation):
         end = time.monotonic() + PATIENCE_S
         while not self.is_through(chat):
             assert time.monotonic() < end, (self.row, [*map(str, self.story[-14:])])
-            if self.row["state"] == "unsure":
-                self.sandbox.siding("chat", "again", prompt, status=None)
+            for each in self.row["unsure"]:  # of this trial, or of the one before
+                self.sandbox.siding("chat", "again", each["prompt"], status=None)
             if self.row["state"] == "ended":
                 self.host(chat, 0, reached)
         self.end()
