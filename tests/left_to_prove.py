@@ -31,6 +31,8 @@ _CANARY = "tests/integration/broker/test_ended_canary.py::test_"
 _TYPED = "tests/agents/test_typed_meanwhile.py::test_what_"
 _TALKING = "tests/agents/talking/test_conformance.py::test_"
 _TALKING_HELD = "tests/agents/talking/test_conformance.py::TestHeld::test_"
+_TALKING_BACK = "tests/agents/talking/test_going_back.py::test_"
+_BACK = "tests/agents/test_going_back.py::test_"
 _CALLS = "tests/agents/calls/test_conformance.py::test_"
 _BROWSER = "tests/browser/test_"
 _DEVICES = "tests/integration/devices/test_"
@@ -224,6 +226,14 @@ _BY_KIND: Mapping[str, Collection[str]] = {
     f"{_TALKING}nothing_else_is_written": ("claude", "codex"),
     f"{_TALKING}what_its_record_proves_is_so": ("400-claude", "100-codex"),
     f"{_TALKING}a_turn_that_has_ended_is_proven": (),
+    f"{_TALKING_BACK}the_next_request_has_only_what_was_before": ("codex",),
+    f"{_TALKING_BACK}where_its_record_has_no_such_prompt_it_does_not_go_on": ("codex",),
+    f"{_TALKING_BACK}there_is_no_way_to_before_a_compaction": ("codex",),
+    f"{_BACK}its_model_hears_nothing_of_turns_that_were_taken_back": ("codex",),
+    f"{_BACK}what_a_person_has_cleared_does_not_come_back": (),
+    "tests/agents/editors/test_mcp_servers.py::test_an_agent_gets_the_servers_of_an_editor": (
+        "codex",
+    ),
     "tests/agents/test_chat.py::test_ten_turns_with_asks_an_undo_a_steer_a_stop_and_a_new_host": (
         "codex",
     ),
