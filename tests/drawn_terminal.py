@@ -57,5 +57,8 @@ class DrawnTerminal(Terminal):
             if time.monotonic() > end:
                 return False
             if not self._read(time.monotonic() + 0.2):
-                assert is_so() or self.process.poll() is None, shown
+                has_ended = (
+                    self.process.poll() is not None
+                )  # asked first
+                assert is_so() or not has_ended, shown
         return True
