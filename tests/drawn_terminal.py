@@ -57,8 +57,6 @@ class DrawnTerminal(Terminal):
             if time.monotonic() > end:
                 return False
             if not self._read(time.monotonic() + 0.2):
-                has_ended = (
-                    self.process.poll() is not None
-                )  # asked first
+                has_ended = self.process.poll() is not None  # asked first
                 assert is_so() or not has_ended, shown
         return True

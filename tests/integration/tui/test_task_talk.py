@@ -172,7 +172,7 @@ def test_what_is_typed_is_kept_completed_and_found_again(
             await screen.sees(">@src/notes.md")
             await screen.press("tab")
             assert field.text == "see @src/notes.md "
-            screen.app.screen.focused.post_message(Paste(LINES))  # type: ignore[union-attr]
+            field.post_message(Paste(LINES))
             await screen.sees("see @src/notes.md [12 pasted lines]")
             await screen.press(*" and", "ctrl+j", *"this")
             await screen.press("up", "up")
