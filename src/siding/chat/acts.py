@@ -5,7 +5,6 @@ its own. What lives is asked directly. Every act may wait, so it is called in a 
 """
 
 import time
-import uuid
 from collections.abc import Sequence
 
 from siding.chat.abilities import abilities_of
@@ -14,7 +13,6 @@ from siding.chat.handover import refuse_on_screen
 from siding.chat.outcome import carried_out
 from siding.chat.pictures import Picture
 from siding.chat.requests import (
-    FIRST,
     Change,
     Compact,
     DropPrompt,
@@ -25,6 +23,7 @@ from siding.chat.requests import (
     MovePrompt,
     Request,
     SendAgain,
+    SteerPrompt,
     StopTurn,
 )
 from siding.chat.settings import change
@@ -69,28 +68,18 @@ class Acts:
         return self._carried_out(DropPrompt(prompt))
 
     def move(self, prompt: str, before: str) -> bool:
-        """Put a prompt before another that waits; last for "", first for `FIRST`."""
+        """Put a prompt before another that waits; last for "", first for `requests.FIRST`."""
         return self._carried_out(MovePrompt(prompt, before))
 
-    def steer_now(self, waiting: Waiting) -> bool:
-        """Give a prompt that waits into the running turn; tell whether it still waited.
+    def steer_now(self, prompt: str) -> bool:
+        """Give a prompt that waits into the running turn; tell whether it went.
 
-        It is dropped and given anew. Raises UsageError where the agent takes none.
+        Raises UsageError where the agent takes none.
         """
         refuse_steer(self._chat)
         if not self._chat.has_host():
             raise UsageError("no turn runs into which it could go", hint="it is the next prompt")
-        words = self.words_of(waiting)
-        if not self._carried_out(DropPrompt(waiting.prompt)):
-            return False
-        new = str(uuid.UUID(bytes=self._project.app.random_bytes(16), version=4))
-        put(
-            self._project,
-            self._chat,
-            GivePrompt(new, words, waiting.files, steers=True),
-            by=self._by,
-        )
-        return True
+        return self._carried_out(SteerPrompt(prompt))
 
     def again(self, prompt: str) -> bool:
         """Send a prompt again of which nobody knows whether it was taken."""
@@ -179,6 +168,3 @@ class Acts:
     def _in_command(self, verb: str) -> str:
         app, root = self._project.app, self._project.paths.root
         return act_in_chat(app, root, [verb, "-t", self._task.id, "-c", self._chat.id])
-
-
-__all__ = ["FIRST", "Acts"]

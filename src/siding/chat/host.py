@@ -278,7 +278,6 @@ class Host:
     def _hear(self, events: list[Event]) -> None:
         self._machine.heard(events)
         if any(isinstance(each, Opened) for each in events):
-            self._machine.opened()
             self._words = LastWords()
             self._alarms.clear("opens")
             self._held()

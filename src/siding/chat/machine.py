@@ -69,6 +69,7 @@ from siding.chat.requests import (
     MovePrompt,
     SendAgain,
     Stay,
+    SteerPrompt,
     StopTurn,
     SwitchTo,
 )
@@ -183,6 +184,8 @@ class Machine:
         match request:
             case GivePrompt() | EditPrompt() | MovePrompt() | DropPrompt() | SendAgain():
                 self._of_prompt(request, by, asked.id)
+            case SteerPrompt(prompt):
+                self._steer(prompt, asked.id)
             case StopTurn():
                 self._stop(by, asked.id)
             case GoOn():
@@ -218,7 +221,7 @@ class Machine:
                 self.goes_on |= self._is_closing or not self.talk.is_held_by_host
                 if self.talk.is_paused and not self.talk.until:
                     self._note(WentOn(by))
-                if steers and self._can_steer():
+                if steers:
                     self._steer(prompt)
             case EditPrompt(_, words) if waits:
                 self._note(Edited(prompt, words, by), asked)
@@ -283,10 +286,13 @@ class Machine:
                 self._note(event)
 
     def _opened(self) -> None:
+        """Say what the agent does not know that is ready now."""
         back = self.talk.back
         if back is not None and not back.is_said:
             went = WentBack(self.talk.agent, *back[1:5])
             self._note(went, now=True)
+        if self.talk.turns and not self._talker.abilities.remembers:
+            self._note(Troubled(Trouble.OTHER, _BEGAN_ANEW))
 
     def _turn_ended(self, event: TurnEnded) -> None:
         for each in self.talk.asks:
@@ -353,11 +359,6 @@ class Machine:
         """Leave the agent's conversation, in which nothing was said: the next agent begins one."""
         self._note(SessionChanged(""), now=True)
         self.goes_on = True
-
-    def opened(self) -> None:
-        """Say that the agent knows nothing of what was said, if that is so."""
-        if self.talk.turns and not self._talker.abilities.remembers:
-            self._note(Troubled(Trouble.OTHER, _BEGAN_ANEW))
 
     def stop_is_late(self) -> None:
         """Say that the agent has not stopped, if it has not."""
@@ -439,14 +440,12 @@ class Machine:
         self._note(HoldKept(talk.background), now=True)
         return False
 
-    def _can_steer(self) -> bool:
-        talk = self.talk
-        return talk.is_running and not talk.is_stopping and self._talker.abilities.steers
-
-    def _steer(self, prompt: str) -> None:
-        going = self.talk.waiting(prompt)
-        if going is not None:
-            self._note(Sending(prompt, steers=True), now=True)
+    def _steer(self, prompt: str, asked: str = "") -> None:
+        """Give a prompt that waits into the running turn, if there is one that takes it."""
+        talk, going = self.talk, self.talk.waiting(prompt)
+        can = talk.is_running and not talk.is_stopping and self._talker.abilities.steers
+        if can and going is not None:
+            self._note(Sending(prompt, steers=True), asked, now=True)
             self._talker.steer(prompt, self._parts_of(going))
 
     def _stop(self, by: str, request: str) -> None:

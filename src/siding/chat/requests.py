@@ -54,6 +54,12 @@ class SendAgain(NamedTuple):
     prompt: str
 
 
+class SteerPrompt(NamedTuple):
+    """Give a prompt that waits into the running turn. Where none runs it waits as before."""
+
+    prompt: str
+
+
 class StopTurn(NamedTuple):
     """End the turn, and drop what waits."""
 
@@ -104,13 +110,25 @@ class SwitchTo(NamedTuple):
 
 
 AnyPrompt = GivePrompt | EditPrompt | MovePrompt | DropPrompt | SendAgain
-Request = AnyPrompt | StopTurn | GoOn | Change | Compact | EndTalk | HandOver | Stay | SwitchTo
+Request = (
+    AnyPrompt
+    | SteerPrompt
+    | StopTurn
+    | GoOn
+    | Change
+    | Compact
+    | EndTalk
+    | HandOver
+    | Stay
+    | SwitchTo
+)
 
 _KINDS: Mapping[str, type[Any]] = {
     "prompt": GivePrompt,
     "edit": EditPrompt,
     "move": MovePrompt,
     "drop": DropPrompt,
+    "steer": SteerPrompt,
     "again": SendAgain,
     "stop": StopTurn,
     "go-on": GoOn,

@@ -130,7 +130,13 @@ def test_what_waits_is_changed_steered_and_stopped(
             await screen.sees("the mode is plan", "· mode plan ·")
             await screen.press("escape", "escape")
             await screen.sees("the turn was stopped", "it is told to stop")
-            assert [line["text"] for line in talk.events("queued")].count("one more") == 1
+            (edited,) = talk.events("edited")
+            steered = [line["prompt"] for line in talk.events("sending") if line.get("steers")]
+            dropped = [line["prompt"] for line in talk.events("dropped")]
+            assert edited["prompt"] in steered, (
+                "the prompt that waited goes, and no other in its place"
+            )
+            assert edited["prompt"] not in dropped
             assert talk.events("stop-asked")
             await screen.gone("three")
 

@@ -46,6 +46,7 @@ from siding.chat.requests import (
     GivePrompt,
     MovePrompt,
     SendAgain,
+    SteerPrompt,
     StopTurn,
 )
 from siding.chat.settling import on_their_way
@@ -204,11 +205,13 @@ class Conversation(RuleBasedStateMachine):
         talk = self.machine.talk
         waits = talk.waiting(prompt) is not None
         is_unsure = any(each.prompt == prompt for each in talk.unsure)
-        kind = data.draw(st.sampled_from(["edit", "move", "drop", "again"]))
+        kind = data.draw(st.sampled_from(["edit", "move", "drop", "steer", "again"]))
         if kind == "edit":
             self.request(EditPrompt(prompt, "do something else"))
         elif kind == "move":
             self.request(MovePrompt(prompt, other))
+        elif kind == "steer":
+            self.request(SteerPrompt(prompt))
         elif kind == "drop":
             self.request(DropPrompt(prompt))
             if waits or is_unsure:

@@ -5,8 +5,7 @@ from functools import partial
 from typing import Protocol
 
 from siding.chat.abilities import EFFORTS, abilities_of
-from siding.chat.acts import FIRST
-from siding.chat.requests import Change
+from siding.chat.requests import FIRST, Change
 from siding.chat.settings import own_of
 from siding.chat.talk import Waiting
 from siding.faces.tui.places.task.sheet import Choice
@@ -19,6 +18,7 @@ from siding.ground.errors import SidingError
 from siding.running.apart import act_in_chat
 
 _LATE = "nothing was changed: the agent has it, or it was dropped"
+_NO_TURN = "no turn runs that takes it: it goes when its turn comes, if it still waits"
 _OTHER = "~"  # the choice of one that is typed
 
 
@@ -68,9 +68,9 @@ class Changing:
         """Give it into the turn that runs."""
         found = self._waiting()
         if found is not None:
-            waiting, acts = found.waiting, self._tab.acts
+            prompt, acts = found.waiting.prompt, self._tab.acts
             self._tab.asked(
-                lambda: "it goes into the running turn" if acts.steer_now(waiting) else _LATE
+                lambda: "it goes into the running turn" if acts.steer_now(prompt) else _NO_TURN
             )
 
     def again(self) -> None:
