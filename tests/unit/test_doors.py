@@ -140,6 +140,7 @@ DOORS = {
     "asking/devices/refusals.py": "how Siding is installed, where an extra is missing",
     "agents/claude/hooks.py": "transcripts, for an agent that goes on with no conversation: 2.5 MB",
     "agents/claude/talking.py": "transcripts, for an agent that does not go back: 2.5 MB",
+    "ground/process/job.py": "tempfile, for commands that read nothing",
     "asking/devices/device.py": "OpenSSL, where no code is checked: 3.5 MB of each host",
     "running/agent_reports.py": "what counts in transcripts, until a run ends: 3 MB of each host",
     "running/hosting.py": "concurrent.futures with logging, for coroutines: 1 MB of each host",

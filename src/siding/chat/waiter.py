@@ -123,8 +123,10 @@ class Waiter:
         lasting = _ONCE
         if scope is not None:
             why_not = self._judge.keep(offer, scope, by)
-            answer = answer._replace(reason=why_not)
-            lasting = _ONCE if why_not else Lasting(scope.value, offer.may)
+            if why_not:
+                answer = answer._replace(reason=why_not)
+            else:
+                lasting = Lasting(scope.value, offer.may)
         self._answer(answer, by, lasting)
 
     def _begin_effect(self, session: str) -> Counting | None:

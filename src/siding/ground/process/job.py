@@ -14,7 +14,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -246,6 +245,8 @@ def _readable(data: bytes) -> Iterator[int | IO[bytes]]:
     if not data:
         yield subprocess.DEVNULL
         return
+    import tempfile  # the own agent's commands read nothing
+
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)

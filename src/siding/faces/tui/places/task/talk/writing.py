@@ -1,6 +1,7 @@
 """What is typed for the agent: sending it, its history, completions, pastes, and the kept draft."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -223,13 +224,12 @@ class Writing:
         self.field.write(self.labels.paste(said))
         self.field.focus()
 
-    def _read_history(self, then: object) -> None:
+    def _read_history(self, then: Callable[[], None]) -> None:
         opened, chat = self._tab.page.opened, self._tab.chat
 
         def read(found: list[str]) -> None:
             self._history = found
-            if callable(then):
-                then()
+            then()
 
         self._tab.page.port.work(partial(earlier_prompts, opened.project, chat), then=read)
 
