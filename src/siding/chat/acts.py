@@ -129,7 +129,7 @@ class Acts:
     def set(self, wanted: Change) -> str:
         """Change what the agent works with; say what holds. Raises UsageError if it cannot be."""
         require_settable(self._chat.talk().agent, **wanted._asdict())
-        done = change(self._project, self._task, self._chat, wanted, by=self._by)
+        done = change(self._project, self._task, self._chat, wanted, by=self._by, start=self._start)
         if done.trouble:
             raise UsageError(f"the agent has not changed it: {done.trouble}")
         talk = done.talk

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Sequence
 
-from siding.chat.conversations import Task, require_settable
-from siding.chat.outcome import carried_out
+from siding.chat.conversations import Task, ensure_host, require_settable
+from siding.chat.outcome import Start, carried_out
 from siding.chat.requests import Change
 from siding.chat.store import Chat
 from siding.chat.story import StoryReader
@@ -36,13 +36,21 @@ class Changed(NamedTuple):
     has_agent: bool = False
 
 
-def change(project: Project, task: Task, chat: Chat, wanted: Change, *, by: str) -> Changed:
+def change(
+    project: Project,
+    task: Task,
+    chat: Chat,
+    wanted: Change,
+    *,
+    by: str,
+    start: Start = ensure_host,
+) -> Changed:
     """Change settings; return what holds. Raises UsageError if the agent cannot be set so."""
     before = chat.talk()
     require_settable(before.agent, **wanted._asdict())
     has_agent = chat.has_host()
     size = chat.story.stat().st_size
-    carried_out(project, task, chat, wanted, by=by)
+    carried_out(project, task, chat, wanted, by=by, start=start)
     if not has_agent:
         return Changed(chat.talk())
     end = time.monotonic() + _READS_BACK_WITHIN_S
@@ -57,8 +65,10 @@ def own_of(chat: Chat) -> Own:
     """Return what the agent has said of itself."""
     reader, found = StoryReader(chat.story), Own()
     try:
-        for line in reader.records_of(("offered", "opened", "commands-changed")):
-            if line.get("event") == "opened":
+        for line in reader.records_of(("offered", "opened", "commands-changed", "switched")):
+            if line.get("event") == "switched":
+                found = Own()  # another agent has said nothing yet
+            elif line.get("event") == "opened":
                 found = found._replace(
                     commands=_commands(line),
                     modes=tuple(strings(line.get("modes"))),

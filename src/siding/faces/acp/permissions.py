@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from siding.chat.face import OpenAsk, Reply
+from siding.chat.wording import LASTS
 from siding.faces.acp.diffs import shown_edits
 
 _ONCE, _NO = "allow", "reject"
@@ -79,15 +80,8 @@ def _options(ask: OpenAsk) -> list[dict[str, str]]:
     return options
 
 
-_HOW_LONG = {
-    "conversation": "in this conversation",
-    "task": "for this task",
-    "agent": "for this agent in this project",
-}
-
-
 def _for_long(ask: OpenAsk, scope: str) -> str:
-    how_long = _HOW_LONG.get(scope, scope)
+    how_long = LASTS.get(scope, scope)
     is_agents_own = scope == "conversation" and ask.said.get("can_always") is True
     what = "" if is_agents_own else ask.may
     return f"Allow always, {how_long}{f': {what}' if what else ''}"

@@ -112,8 +112,11 @@ class Changing:
             self._tab.page.port.work(own, then=lambda found: self._choose("mode", found.modes))
 
     def model(self) -> None:
-        """Let a model be typed: agents take names that they do not list."""
-        self._choose("model", ())
+        """Let a model be chosen of those that the agent has said, or typed: it takes others."""
+        chat = self._tab.chat
+        if chat is not None:
+            own = partial(own_of, chat)
+            self._tab.page.port.work(own, then=lambda found: self._choose("model", found.models))
 
     def effort(self) -> None:
         """Let an effort be chosen."""
