@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from siding.ground.errors import SidingError
+from siding.ground.errors import NotFound, SidingError
 from siding.ground.namedtuples import NamedTuple
 from siding.record.place.wiring import App
 from siding.statusline.machine import (
@@ -181,10 +181,10 @@ class StatusLine:
             event: Event = await self._made(run, settings)
         except asyncio.CancelledError:
             event = Gone(run)
-        except SidingError as error:
-            event = Failed(run, error.message)
-        except OSError as error:
-            event = Failed(run, error.strerror or str(error))
+        except (SidingError, OSError) as error:
+            event = Failed(run, _why(error))
+            if not settings.command:  # what is wrong with a place is said there
+                event = Made(run, "")
         self._give(event)
 
     async def _made(self, run: int, settings: "LineSettings") -> Event:
@@ -220,6 +220,8 @@ def _read_settings(app: App, place: Place) -> _ReadSettings:
         files = files_at(app, place)
         stamps = _stamps(files)  # before they are read: a change meanwhile is found later
         settings = settings_at(app, place)
+    except NotFound:
+        pass  # the project is gone: what is wrong with a place is said there
     except SidingError as error:
         warnings.append(f"{error.message}\n{error.hint}" if error.hint else error.message)
     except OSError as error:
@@ -262,3 +264,7 @@ def _stamp(path: Path) -> object:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _why(error: SidingError | OSError) -> str:
+    return error.message if isinstance(error, SidingError) else error.strerror or str(error)

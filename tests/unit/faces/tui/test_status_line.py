@@ -13,8 +13,10 @@ from integration.undo.desk import Desk
 from sandbox import Sandbox
 from siding import __version__
 from siding.faces.tui.app import Options, SidingApp
+from siding.faces.tui.places.task.place import TaskPlace
 from siding.faces.tui.rows.styles import PLAIN_LOOK, Look, Palette
 from siding.feed.addresses import Address
+from siding.feed.model import State
 from siding.guard.hooks import repository_hooks, trust
 from siding.record.place.wiring import open_app
 from unit.faces.tui.apps import GivenSource, SomePlace, checked, feed, row, screen_text
@@ -52,6 +54,13 @@ async def _until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(60):
         while not is_so():
             await asyncio.sleep(0.02)
+
+
+async def _made_anew(app: SidingApp) -> None:
+    before = app.line._run
+    app.line.happened()
+    await _until(lambda: app.line._run is not before)
+    await _until(lambda: app.line._run is not None and app.line._run.done())
 
 
 def _last(app: SidingApp) -> str:
@@ -153,6 +162,29 @@ def test_a_command_that_fails_keeps_the_last_line_and_is_said(tmp_path: Path) ->
             await _until(lambda: "exit 3: bad" in place.foot.said)
             assert "siding statusline" in place.foot.said
             assert _last(app).startswith("good")
+
+    asyncio.run(go())
+
+
+def test_of_a_place_that_is_not_there_it_says_nothing(tmp_path: Path) -> None:
+    """The place says it itself, and what a person was told stays on the screen."""
+    source = GivenSource()
+    app = SidingApp(
+        open_app(env={"SIDING_HOME": str(tmp_path)}, cwd=tmp_path),
+        begin=lambda: TaskPlace(Address("p", "x")),
+        source=lambda: source,
+        options=Options(look=PLAIN_LOOK),
+    )
+    said: list[str] = []
+
+    async def go() -> None:
+        async with app.run_test(size=(100, 20)):
+            app.line._warn = said.append
+            source.given.put(feed(row("x", State.RUNS)))
+            await _until(lambda: app.line._place.task == "x")
+            for _ in range(3):
+                await _made_anew(app)
+            assert said == []
 
     asyncio.run(go())
 
